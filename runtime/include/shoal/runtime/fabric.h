@@ -1,0 +1,72 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "shoal/runtime/error.h"
+#include "shoal/runtime/operation.h"
+#include "shoal/runtime/traffic.h"
+
+// The seam between algorithms and what carries their bytes. Algorithms are written once, against Communicator;
+// a fabric (shared memory today) implements what is here.
+
+namespace shoal {
+
+/// Combines incoming elements into local ones: into[i] = into[i] (op) incoming[i].
+/// `function` gets whole elements and may be called several times for consecutive pieces of a message;
+/// both pointers are aligned to the element only if the caller's buffer is.
+struct Fold {
+  void (*function)(std::byte* into, const std::byte* incoming, std::size_t bytes) = nullptr;
+  std::size_t element_bytes = 1;
+};
+
+namespace detail {
+
+/// One message out, one message in, or both, which then advance together, so that ranks that all send first
+/// cannot deadlock, whatever the sizes. Ranks are world ranks; -1: no such direction.
+struct Transfer {
+  int to = -1;
+  std::span<const std::byte> out;
+  int from = -1;
+  std::span<std::byte> in;
+  const Fold* fold = nullptr;  ///< Fold the incoming message into `in` instead of copying it there.
+};
+
+/// What a rank is doing while it waits: whom to look at and when to give up.
+struct CallContext {
+  Call call;
+  std::uint64_t fingerprint = 0;        ///< Must equal that of each message that arrives.
+  std::uint32_t communicator = 0;       ///< Index of the communicator's state; 0 is the world.
+  std::uint32_t step = 0;               ///< Transfers begun in this call.
+  std::chrono::nanoseconds timeout{0};  ///< Waiting allowed for the whole call; 0: no limit.
+  std::chrono::nanoseconds waited{0};   ///< Of which so much is used.
+};
+
+class Fabric {
+ public:
+  Fabric() = default;
+  Fabric(const Fabric&) = delete;
+  Fabric& operator=(const Fabric&) = delete;
+  virtual ~Fabric() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+
+  /// Enters `context.call` into this rank's record and ledger; the row is charged until the next call.
+  /// Throws `broken` if the communicator is broken already.
+  virtual void begin(const CallContext& context) = 0;
+  virtual void end(const CallContext& context) noexcept = 0;
+
+  /// Moves both messages completely. Throws Error: mismatch, timeout, peer_lost, broken.
+  virtual void transfer(const Transfer& transfer, CallContext& context) = 0;
+
+  /// Breaks the communicator for all its ranks and wakes them, unless it is broken already: first error wins.
+  virtual void mark_broken(const CallContext& context, const Error& error) noexcept = 0;
+
+  virtual Traffic traffic() const = 0;
+};
+
+}  // namespace detail
+}  // namespace shoal

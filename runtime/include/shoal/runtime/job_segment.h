@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "shoal/runtime/traffic.h"
+
+namespace shoal {
+
+/// What a job's shared memory is made for.
+struct JobShape {
+  int ranks = 1;
+  std::uint64_t channel_bytes = std::uint64_t{256} << 10;  ///< Ring per ordered pair; rounded up to a power of two.
+  std::uint64_t heap_bytes = std::uint64_t{1} << 30;       ///< Shared heap per rank; only what is touched costs memory.
+};
+
+enum class FailureKind : std::uint32_t { exit, signal, left, timeout, stall, mismatch };
+std::string_view name(FailureKind kind);
+
+/// Why a job failed: the first thing that went wrong.
+struct FirstFailure {
+  int rank = -1;  ///< The culprit; -1 for the job as a whole (timeout).
+  FailureKind kind = FailureKind::exit;
+  int code = 0;         ///< Exit status, or signal number for kind `signal`.
+  std::string message;  ///< `rank 2 was ended by SIGKILL`.
+};
+
+/// What a rank has done about its session, as read from outside.
+enum class RankPhase : std::uint32_t { absent, active, left };
+
+/// The shared memory of one job (docs/shared_memory.md): a sealed memfd that holds everything ranks share and
+/// vanishes with the last process that has it. Copies refer to the same mapping. The launcher makes it before
+/// it forks; ranks attach through Session.
+class JobSegment {
+ public:
+  /// Throws Error `system`, naming what was needed and what was refused; `invalid_argument` for a bad shape.
+  static JobSegment create(const JobShape& shape);
+  /// Attaches by the value of SHOAL_JOB. Throws Error `system` if it names no segment of this version.
+  static JobSegment attach(const std::string& reference);
+
+  /// Bytes that a job of this shape maps (most of them never touched).
+  static std::uint64_t bytes_needed(const JobShape& shape);
+
+  /// The value of SHOAL_JOB for processes that inherit descriptor().
+  std::string reference() const;
+  /// Open in this process, close-on-exec: a launcher that execs a rank clears the flag in the child.
+  int descriptor() const;
+  int ranks() const;
+
+  // ---- For the launcher: all may be called while ranks run, and believe nothing that ranks wrote ------------
+
+  /// Ends all waiting: the first call stores `failure` and wakes every rank, whose waits throw `peer_lost` with its
+  /// message. Later calls do nothing. Returns whether this call was the first.
+  bool abort(const FirstFailure& failure) noexcept;
+  /// Rank `rank`'s process is gone without a failure of its own: those who wait for it are woken and find it left.
+  void rank_ended(int rank) noexcept;
+  /// Of the ranks' own errors the first, in the order in which they broke the world: who was to blame. Empty when
+  /// none broke it. A rank that waited for one that left reports the one that left.
+  std::optional<FirstFailure> first_error() const;
+  RankPhase phase(int rank) const;
+  Traffic traffic(int rank) const;
+  /// The last call that `rank` began, as describe() gives it, or empty.
+  std::string last_call(int rank) const;
+
+  struct Mapping;  // The runtime's own view; defined in runtime/src.
+  Mapping& mapping() const { return *mapping_; }
+
+ private:
+  explicit JobSegment(std::shared_ptr<Mapping> mapping);
+  std::shared_ptr<Mapping> mapping_;
+};
+
+}  // namespace shoal
