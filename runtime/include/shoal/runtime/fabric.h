@@ -28,9 +28,9 @@ namespace detail {
 /// cannot deadlock, whatever the sizes. Ranks are world ranks; -1: no such direction.
 struct Transfer {
   int to = -1;
-  std::span<const std::byte> out;
+  std::span<const std::byte> out{};
   int from = -1;
-  std::span<std::byte> in;
+  std::span<std::byte> in{};
   const Fold* fold = nullptr;  ///< Fold the incoming message into `in` instead of copying it there.
 };
 

@@ -24,7 +24,7 @@ struct FirstFailure {
   int rank = -1;  ///< The culprit; -1 for the job as a whole (timeout).
   FailureKind kind = FailureKind::exit;
   int code = 0;         ///< Exit status, or signal number for kind `signal`.
-  std::string message;  ///< `rank 2 was ended by SIGKILL`.
+  std::string message{};  ///< `rank 2 was ended by SIGKILL`.
 };
 
 /// What a rank has done about its session, as read from outside.

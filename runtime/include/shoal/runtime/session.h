@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <memory_resource>
+#include <utility>
 
 #include "shoal/runtime/communicator.h"
 #include "shoal/runtime/job_segment.h"
@@ -30,6 +31,8 @@ class Session {
   std::pmr::memory_resource* heap() noexcept;
 
  private:
+  explicit Session(std::pair<JobSegment, int> membership);
+
   struct State;
   std::unique_ptr<State> state_;
 };

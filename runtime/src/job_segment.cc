@@ -1,0 +1,341 @@
+#include "shoal/runtime/job_segment.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bit>
+#include <boost/interprocess/exceptions.hpp>
+#include <charconv>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <system_error>
+
+#include "mapping.h"
+#include "shoal/runtime/cores.h"
+#include "shoal/runtime/error.h"
+#include "wait.h"
+
+// Making, attaching and reading a job's segment. See docs/shared_memory.md.
+
+namespace shoal {
+namespace {
+
+using detail::Geometry;
+using detail::Once;
+
+constexpr std::uint64_t kPage = 4096;
+constexpr std::string_view kReferencePrefix = "memfd:";
+
+std::uint64_t page_aligned(std::uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+
+[[noreturn]] void fail_system(const std::string& what, int error) {
+  throw Error(ErrorCode::system, fmt::format("{}: {}", what, std::generic_category().message(error)));
+}
+
+// What Boost.Interprocess maps: any type that names its handle.
+struct Descriptor {
+  int fd;
+  boost::interprocess::mapping_handle_t get_mapping_handle() const { return {fd, false}; }
+};
+
+boost::interprocess::mapped_region map(int fd, const Geometry& geometry) {
+  try {
+    return {Descriptor{fd}, boost::interprocess::read_write, 0, geometry.segment_bytes};
+  } catch (const boost::interprocess::interprocess_exception& error) {
+    fail_system(fmt::format("shared memory of {} bytes cannot be mapped", geometry.segment_bytes),
+                error.get_native_error());
+  }
+}
+
+// Text from shared memory ends where its writer said, or at the buffer's end.
+std::string text_of(const char (&text)[detail::kTextBytes]) {
+  return {text, strnlen(text, detail::kTextBytes)};
+}
+
+void copy_text(char (&into)[detail::kTextBytes], const std::string& text) {
+  const std::size_t bytes = std::min(text.size(), detail::kTextBytes - 1);
+  std::memcpy(into, text.data(), bytes);
+  into[bytes] = '\0';
+}
+
+}  // namespace
+
+std::string_view name(FailureKind kind) {
+  switch (kind) {
+    case FailureKind::exit:
+      return "exit";
+    case FailureKind::signal:
+      return "signal";
+    case FailureKind::left:
+      return "left";
+    case FailureKind::timeout:
+      return "timeout";
+    case FailureKind::stall:
+      return "stall";
+    case FailureKind::mismatch:
+      return "mismatch";
+  }
+  return "unknown";
+}
+
+namespace detail {
+
+Geometry Geometry::of(const JobShape& shape) {
+  const auto refuse = [](const std::string& text) { throw Error(ErrorCode::invalid_argument, text); };
+  constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 46;  // What a process can map, less room for the rest.
+  if (shape.ranks < 1 || shape.ranks > kMostRanks) {
+    refuse(fmt::format("{} ranks: a job has 1 to {}", shape.ranks, kMostRanks));
+  }
+  if (shape.channel_bytes < 1 || shape.channel_bytes > kMostBytes || shape.heap_bytes > kMostBytes) {
+    refuse(fmt::format("channels of {} and heaps of {} bytes: channels take 1 byte to 64 TiB, heaps 0 to 64 TiB",
+                       shape.channel_bytes, shape.heap_bytes));
+  }
+  Geometry geometry{.ranks = static_cast<std::uint32_t>(shape.ranks),
+                    .channel_bytes = std::bit_ceil(std::max<std::uint64_t>(shape.channel_bytes, kSmallestRing)),
+                    .heap_bytes = page_aligned(std::max<std::uint64_t>(shape.heap_bytes, 1))};
+  const std::uint64_t ranks = geometry.ranks;
+  const std::uint64_t pairs = ranks * ranks;
+  if (geometry.channel_bytes > kMostBytes / pairs || geometry.heap_bytes > kMostBytes / ranks) {
+    refuse(fmt::format("{} ranks with channels of {} and heaps of {} bytes need more than 64 TiB", ranks,
+                       shape.channel_bytes, shape.heap_bytes));
+  }
+  geometry.rank_states = kRankStatesOffset;
+  geometry.ledgers = geometry.rank_states + ranks * sizeof(RankState);
+  geometry.channels = geometry.ledgers + ranks * sizeof(Ledger);
+  geometry.rings = page_aligned(geometry.channels + pairs * sizeof(ChannelControl));
+  geometry.heaps = page_aligned(geometry.rings + pairs * geometry.channel_bytes);
+  geometry.segment_bytes = geometry.heaps + ranks * geometry.heap_bytes;
+  return geometry;
+}
+
+std::string fate(FailureKind kind, int code) {
+  switch (kind) {
+    case FailureKind::exit:
+      return fmt::format("it exited with status {}", code);
+    case FailureKind::signal: {
+      const char* abbreviation = sigabbrev_np(code);
+      return abbreviation != nullptr ? fmt::format("it was ended by SIG{}", abbreviation)
+                                     : fmt::format("it was ended by signal {}", code);
+    }
+    case FailureKind::left:
+      return "it left";
+    case FailureKind::timeout:
+      return "the job's time was up";
+    case FailureKind::stall:
+      return "the job stalled";
+    case FailureKind::mismatch:
+      return "its call did not fit the others'";
+  }
+  return "it failed";
+}
+
+Traffic read_ledger(const Ledger& ledger) {
+  Traffic traffic;
+  for (std::size_t operation = 0; operation < kOperationCount; ++operation) {
+    for (std::size_t algorithm = 0; algorithm < kAlgorithmCount; ++algorithm) {
+      const LedgerRow& row = ledger.rows[operation][algorithm];
+      // Relaxed: counters; each is exact, and nothing else is read by their order.
+      const TrafficCount count{.calls = row.calls.load(std::memory_order_relaxed),
+                               .sent = row.sent.load(std::memory_order_relaxed),
+                               .received = row.received.load(std::memory_order_relaxed)};
+      if (count == TrafficCount{}) {
+        continue;
+      }
+      const std::string op(name(static_cast<Operation>(operation)));
+      traffic.sent += count.sent;
+      traffic.received += count.received;
+      traffic.by_op[op] += count;
+      traffic.by_algorithm[op + ":" + std::string(name(static_cast<Algorithm>(algorithm)))] += count;
+    }
+  }
+  return traffic;
+}
+
+std::optional<Call> read_call(const RankState& state, std::uint64_t number) {
+  const CallRecord& record = state.records[number % kRecordCount];
+  // Pairs with the release in ShmFabric::begin; read again after, so that fields overwritten meanwhile are dropped.
+  if (number == 0 || record.number.load(std::memory_order_acquire) != number) {
+    return std::nullopt;
+  }
+  const std::uint64_t count = record.count.load(std::memory_order_acquire);
+  const std::uint64_t kinds = record.kinds.load(std::memory_order_acquire);
+  if (record.number.load(std::memory_order_acquire) != number) {
+    return std::nullopt;
+  }
+  return Call{.operation = static_cast<Operation>(kinds & 0xff),
+              .algorithm = static_cast<Algorithm>(kinds >> 8 & 0xff),
+              .type = static_cast<DataType>(kinds >> 16 & 0xff),
+              .reduce_op = static_cast<ReduceOp>(kinds >> 24 & 0xff),
+              .root = static_cast<std::int32_t>(static_cast<std::uint32_t>(kinds >> 32)),
+              .count = count};
+}
+
+std::optional<Call> find_call(const RankState& state, std::uint64_t fingerprint) {
+  const std::uint64_t last = state.calls_begun.load(std::memory_order_acquire);
+  for (std::uint64_t back = 0; back < kRecordCount && back < last; ++back) {
+    const CallRecord& record = state.records[(last - back) % kRecordCount];
+    if (record.fingerprint.load(std::memory_order_acquire) == fingerprint) {
+      return read_call(state, last - back);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace detail
+
+JobSegment::Mapping::Mapping(int fd, bool owns, const Geometry& shape)
+    : descriptor(fd), owned(owns), geometry(shape), region(map(fd, shape)) {}
+
+JobSegment::Mapping::~Mapping() {
+  if (owned) {
+    close(descriptor);
+  }
+}
+
+void JobSegment::Mapping::wake_all() const noexcept {
+  for (std::uint32_t rank = 0; rank < geometry.ranks; ++rank) {
+    detail::wake(this->rank(static_cast<int>(rank)));
+  }
+}
+
+JobSegment::JobSegment(std::shared_ptr<Mapping> mapping) : mapping_(std::move(mapping)) {}
+
+std::uint64_t JobSegment::bytes_needed(const JobShape& shape) { return Geometry::of(shape).segment_bytes; }
+
+JobSegment JobSegment::create(const JobShape& shape) {
+  const Geometry geometry = Geometry::of(shape);
+  const int fd = memfd_create("shoal", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd < 0) {
+    fail_system("shared memory cannot be had (memfd_create)", errno);
+  }
+  if (ftruncate(fd, static_cast<off_t>(geometry.segment_bytes)) != 0 ||
+      fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    const int error = errno;
+    close(fd);
+    fail_system(fmt::format("shared memory of {} bytes cannot be had", geometry.segment_bytes), error);
+  }
+  std::shared_ptr<Mapping> mapping;
+  try {
+    mapping = std::make_shared<Mapping>(fd, true, geometry);
+  } catch (...) {
+    close(fd);
+    throw;
+  }
+  // The rest is zero as the kernel gave it, and zero is every field's first value.
+  auto* header = new (&mapping->header()) detail::SegmentHeader{};
+  header->version = detail::kLayoutVersion;
+  header->ranks = geometry.ranks;
+  header->segment_bytes = geometry.segment_bytes;
+  header->channel_bytes = geometry.channel_bytes;
+  header->heap_bytes = geometry.heap_bytes;
+  header->cores = static_cast<std::uint32_t>(allowed_cores().count());
+  header->magic = detail::kMagic;
+  return JobSegment(std::move(mapping));
+}
+
+JobSegment JobSegment::attach(const std::string& reference) {
+  const auto refuse = [&reference](const std::string& why) {
+    throw Error(ErrorCode::system, fmt::format("SHOAL_JOB={}: {}", reference, why));
+  };
+  int fd = -1;
+  const std::string_view text(reference);
+  if (!text.starts_with(kReferencePrefix)) {
+    refuse("not a reference to a job");
+  }
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data() + kReferencePrefix.size(), end, fd);
+  if (error != std::errc{} || rest != end || fd < 0) {
+    refuse("not a reference to a job");
+  }
+  struct stat status {};
+  if (fstat(fd, &status) != 0) {
+    refuse(fmt::format("descriptor {} is not open in this process; was it closed by the program that started it?", fd));
+  }
+  detail::SegmentHeader header{};
+  if (pread(fd, &header, sizeof header, 0) != sizeof header || header.magic != detail::kMagic) {
+    refuse(fmt::format("descriptor {} is not a job's segment", fd));
+  }
+  if (header.version != detail::kLayoutVersion) {
+    refuse(fmt::format("the job's segment has layout {}, this program knows {}: launcher and program are of different versions",
+                       header.version, detail::kLayoutVersion));
+  }
+  const int ranks = header.ranks <= detail::kMostRanks ? static_cast<int>(header.ranks) : 0;
+  const Geometry geometry =
+      Geometry::of({.ranks = ranks, .channel_bytes = header.channel_bytes, .heap_bytes = header.heap_bytes});
+  if (geometry.segment_bytes != header.segment_bytes ||
+      status.st_size != static_cast<off_t>(geometry.segment_bytes)) {
+    refuse("the segment's size is not what its header says");
+  }
+  return JobSegment(std::make_shared<Mapping>(fd, false, geometry));
+}
+
+std::string JobSegment::reference() const { return fmt::format("{}{}", kReferencePrefix, mapping_->descriptor); }
+int JobSegment::descriptor() const { return mapping_->descriptor; }
+int JobSegment::ranks() const { return static_cast<int>(mapping_->geometry.ranks); }
+
+bool JobSegment::abort(const FirstFailure& failure) noexcept {
+  detail::JobState& job = mapping_->job();
+  auto expected = static_cast<std::uint32_t>(Once::unset);
+  if (!job.aborted.compare_exchange_strong(expected, static_cast<std::uint32_t>(Once::being_written),
+                                           std::memory_order_relaxed)) {
+    return false;
+  }
+  job.rank = failure.rank;
+  job.kind = static_cast<std::uint32_t>(failure.kind);
+  job.code = failure.code;
+  copy_text(job.text, failure.message);
+  // Pairs with the acquire in ShmFabric::check; and, sequentially consistent, precedes the look at `sleeping`.
+  job.aborted.store(static_cast<std::uint32_t>(Once::set), std::memory_order_seq_cst);
+  mapping_->wake_all();
+  return true;
+}
+
+void JobSegment::rank_ended(int rank) noexcept {
+  // Pairs with the acquire in ShmFabric::check: all that the rank sent is seen before it is seen to have left.
+  mapping_->rank(rank).phase.store(static_cast<std::uint32_t>(RankPhase::left), std::memory_order_seq_cst);
+  mapping_->wake_all();
+}
+
+std::optional<FirstFailure> JobSegment::first_error() const {
+  const detail::CommunicatorState& world = mapping_->world();
+  if (world.broken.load(std::memory_order_acquire) != static_cast<std::uint32_t>(Once::set)) {
+    return std::nullopt;
+  }
+  const auto known = [this](std::int32_t rank) { return rank >= 0 && rank < ranks() ? rank : -1; };
+  FirstFailure failure{.rank = known(world.rank), .kind = FailureKind::exit, .code = 1, .message = text_of(world.text)};
+  switch (static_cast<ErrorCode>(world.code)) {
+    case ErrorCode::peer_lost:
+      failure.rank = known(world.peer);
+      failure.kind = FailureKind::left;
+      break;
+    case ErrorCode::mismatch:
+      failure.kind = FailureKind::mismatch;
+      break;
+    case ErrorCode::timeout:
+      failure.kind = FailureKind::timeout;
+      break;
+    default:
+      break;
+  }
+  return failure;
+}
+
+RankPhase JobSegment::phase(int rank) const {
+  const std::uint32_t phase = mapping_->rank(rank).phase.load(std::memory_order_acquire);
+  return phase <= static_cast<std::uint32_t>(RankPhase::left) ? static_cast<RankPhase>(phase) : RankPhase::left;
+}
+
+Traffic JobSegment::traffic(int rank) const { return detail::read_ledger(mapping_->ledger(rank)); }
+
+std::string JobSegment::last_call(int rank) const {
+  const detail::RankState& state = mapping_->rank(rank);
+  const auto call = detail::read_call(state, state.calls_begun.load(std::memory_order_acquire));
+  return call ? describe(*call) : std::string();
+}
+
+}  // namespace shoal

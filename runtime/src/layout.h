@@ -1,0 +1,110 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "shoal/runtime/job_segment.h"
+#include "shoal/runtime/operation.h"
+
+// The bytes of a job's segment (drawn in docs/shared_memory.md). Everything here is shared between processes:
+// standard layout, fixed widths, no pointers. Fields with different writers lie two cache lines apart, since
+// processors fetch lines in pairs.
+
+namespace shoal::detail {
+
+inline constexpr std::size_t kApart = 128;
+inline constexpr std::uint64_t kMagic = 0x4c414f48532e3130;  // "01.SHOAL" read as bytes.
+inline constexpr std::uint32_t kLayoutVersion = 1;
+inline constexpr std::size_t kTextBytes = 480;
+inline constexpr std::uint64_t kRecordCount = 256;
+inline constexpr int kMostRanks = 4096;
+
+/// Writer: the launcher, before it forks. Ranks check it once, at attach, and keep the sizes for themselves.
+struct alignas(kApart) SegmentHeader {
+  std::uint64_t magic;
+  std::uint32_t version;
+  std::uint32_t ranks;
+  std::uint64_t segment_bytes;
+  std::uint64_t channel_bytes;
+  std::uint64_t heap_bytes;
+  std::uint32_t cores;  ///< Ranks that can run at once, as read when the job was launched.
+};
+
+/// States of a record that several may try to write and the first one does.
+enum class Once : std::uint32_t { unset, being_written, set };
+
+/// The first failure. Writer: the launcher.
+struct alignas(kApart) JobState {
+  std::atomic<std::uint32_t> aborted;  ///< Once.
+  std::int32_t rank;
+  std::uint32_t kind;  ///< FailureKind.
+  std::int32_t code;
+  char text[kTextBytes];
+};
+
+/// The first error of a communicator's ranks. Writer: the rank that moves `broken` from unset.
+struct alignas(kApart) CommunicatorState {
+  std::atomic<std::uint32_t> broken;  ///< Once.
+  std::uint32_t code;                 ///< ErrorCode.
+  std::int32_t rank;                  ///< Who met the error, a world rank.
+  std::int32_t peer;                  ///< With whom, a world rank or -1.
+  char text[kTextBytes];
+};
+
+/// One call of a rank, as others may read it at any time: `number` is stored last, and read before and after.
+struct CallRecord {
+  std::atomic<std::uint64_t> number;  ///< 1 for the rank's first call; 0: being written or empty.
+  std::atomic<std::uint64_t> fingerprint;
+  std::atomic<std::uint64_t> count;
+  std::atomic<std::uint64_t> kinds;  ///< operation | algorithm << 8 | type << 16 | reduction << 24 | root << 32.
+};
+
+/// One rank's block.
+struct alignas(kApart) RankState {
+  std::atomic<std::int32_t> owner;   ///< Process that claimed the rank; 0: none. Writer: who moves it from 0.
+  std::atomic<std::uint32_t> phase;  ///< RankPhase. Writer: the rank; the launcher once its process is gone.
+  /// Futex word. Writers: whoever wakes this rank.
+  alignas(kApart) std::atomic<std::uint32_t> doorbell;
+  std::atomic<std::uint32_t> sleeping;  ///< 1 from before this rank sleeps until someone wakes it or it wakes.
+  /// Writer: the rank.
+  alignas(kApart) std::atomic<std::uint64_t> calls_begun;
+  CallRecord records[kRecordCount];  ///< Call n is in records[n % kRecordCount].
+};
+
+/// One row of a rank's ledger. Writer: the rank.
+struct LedgerRow {
+  std::atomic<std::uint64_t> calls;
+  std::atomic<std::uint64_t> sent;
+  std::atomic<std::uint64_t> received;
+};
+struct alignas(kApart) Ledger {
+  LedgerRow rows[kOperationCount][kAlgorithmCount];
+};
+
+static_assert(sizeof(SegmentHeader) == kApart && sizeof(JobState) == 4 * kApart && sizeof(CommunicatorState) == 4 * kApart);
+static_assert(sizeof(CallRecord) == 32 && offsetof(RankState, doorbell) == kApart &&
+              offsetof(RankState, calls_begun) == 2 * kApart);
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free);
+static_assert(sizeof(std::atomic<std::uint32_t>) == 4 && sizeof(std::atomic<std::uint64_t>) == 8);
+
+/// Where everything lies; a pure function of the shape.
+struct Geometry {
+  std::uint32_t ranks = 0;
+  std::uint64_t channel_bytes = 0;
+  std::uint64_t heap_bytes = 0;
+  std::uint64_t rank_states = 0;  ///< Offsets from the start of the segment.
+  std::uint64_t ledgers = 0;
+  std::uint64_t channels = 0;
+  std::uint64_t rings = 0;
+  std::uint64_t heaps = 0;
+  std::uint64_t segment_bytes = 0;
+
+  /// Throws Error `invalid_argument` naming what does not fit.
+  static Geometry of(const JobShape& shape);
+};
+inline constexpr std::uint64_t kJobStateOffset = sizeof(SegmentHeader);
+inline constexpr std::uint64_t kWorldStateOffset = kJobStateOffset + sizeof(JobState);
+inline constexpr std::uint64_t kRankStatesOffset = kWorldStateOffset + sizeof(CommunicatorState);
+
+}  // namespace shoal::detail

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "shoal/runtime/log.h"
+
+namespace shoal::detail {
+
+/// Makes this process's logger, for `rank`; level from SHOAL_LOG.
+void make_rank_logger(int rank);
+
+}  // namespace shoal::detail

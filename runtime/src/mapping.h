@@ -1,0 +1,67 @@
+#pragma once
+
+#include <boost/interprocess/mapped_region.hpp>
+#include <span>
+
+#include "channel.h"
+#include "layout.h"
+
+namespace shoal {
+
+/// A segment as this process sees it. The sizes are this process's own copies, checked when it attached, so that
+/// nothing written into the segment later can lead an access outside it.
+struct JobSegment::Mapping {
+  Mapping(int fd, bool owns, const detail::Geometry& shape);
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping();
+
+  template <class T>
+  T& at(std::uint64_t offset) const {
+    return *reinterpret_cast<T*>(static_cast<std::byte*>(region.get_address()) + offset);
+  }
+  detail::SegmentHeader& header() const { return at<detail::SegmentHeader>(0); }
+  detail::JobState& job() const { return at<detail::JobState>(detail::kJobStateOffset); }
+  detail::CommunicatorState& world() const { return at<detail::CommunicatorState>(detail::kWorldStateOffset); }
+  detail::RankState& rank(int rank) const {
+    return at<detail::RankState>(geometry.rank_states + index(rank) * sizeof(detail::RankState));
+  }
+  detail::Ledger& ledger(int rank) const {
+    return at<detail::Ledger>(geometry.ledgers + index(rank) * sizeof(detail::Ledger));
+  }
+  detail::ChannelControl& channel(int from, int to) const {
+    return at<detail::ChannelControl>(geometry.channels + pair(from, to) * sizeof(detail::ChannelControl));
+  }
+  std::span<std::byte> ring(int from, int to) const {
+    return {&at<std::byte>(geometry.rings + pair(from, to) * geometry.channel_bytes), geometry.channel_bytes};
+  }
+  std::span<std::byte> heap(int rank) const {
+    return {&at<std::byte>(geometry.heaps + index(rank) * geometry.heap_bytes), geometry.heap_bytes};
+  }
+
+  /// Wakes every rank, so that it looks at what could end its waiting.
+  void wake_all() const noexcept;
+
+  const int descriptor;
+  const bool owned;  ///< Whether the descriptor is closed with this mapping, or was inherited.
+  const detail::Geometry geometry;
+  boost::interprocess::mapped_region region;
+
+ private:
+  std::uint64_t index(int rank) const { return static_cast<std::uint64_t>(rank); }
+  std::uint64_t pair(int from, int to) const { return index(from) * geometry.ranks + index(to); }
+};
+
+namespace detail {
+
+/// Readings from outside of what a rank keeps about itself.
+Traffic read_ledger(const Ledger& ledger);
+std::optional<Call> read_call(const RankState& state, std::uint64_t number);
+/// The latest call of this rank with another fingerprint's record, or its last call of all.
+std::optional<Call> find_call(const RankState& state, std::uint64_t fingerprint);
+
+/// "it was ended by SIGKILL", "it exited with status 3", "it left".
+std::string fate(FailureKind kind, int code);
+
+}  // namespace detail
+}  // namespace shoal

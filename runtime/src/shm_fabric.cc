@@ -1,0 +1,283 @@
+#include "shm_fabric.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "shoal/runtime/log.h"
+
+namespace shoal::detail {
+namespace {
+
+bool is_set(const std::atomic<std::uint32_t>& once) {
+  // Pairs with the store of Once::set: the fields beside it are complete.
+  return once.load(std::memory_order_acquire) == static_cast<std::uint32_t>(Once::set);
+}
+
+// Counters have one writer, this rank, and readers that need no order.
+void add(std::atomic<std::uint64_t>& counter, std::uint64_t amount) {
+  counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+}
+
+std::uint64_t packed_kinds(const Call& call) {
+  return static_cast<std::uint64_t>(call.operation) | static_cast<std::uint64_t>(call.algorithm) << 8 |
+         static_cast<std::uint64_t>(call.type) << 16 | static_cast<std::uint64_t>(call.reduce_op) << 24 |
+         static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << 32;
+}
+
+std::string text_of(const char (&text)[kTextBytes]) { return {text, strnlen(text, kTextBytes)}; }
+
+}  // namespace
+
+// The receiving half of a transfer: opens the message, checks what it is, and takes its pieces as they come.
+class ShmFabric::Incoming {
+ public:
+  Incoming(ChannelReader& reader, const Transfer& transfer) : reader_(reader), transfer_(transfer) {}
+
+  bool done() const { return opened_ && reader_.done(); }
+  const std::optional<MessageHeader>& refused() const { return refused_; }
+
+  /// True if anything was taken, or a message is there that is not the one expected (refused()).
+  bool advance(std::uint64_t fingerprint) {
+    if (!opened_) {
+      const auto header = reader_.open();
+      if (!header) {
+        return false;
+      }
+      opened_ = true;
+      if (header->fingerprint != fingerprint || header->bytes != transfer_.in.size()) {
+        refused_ = header;
+        return true;
+      }
+      take();
+      return true;
+    }
+    return take();
+  }
+
+ private:
+  bool take() {
+    const auto piece = reader_.piece();
+    if (piece.empty()) {
+      return false;
+    }
+    if (transfer_.fold != nullptr) {
+      transfer_.fold->function(transfer_.in.data() + taken_, piece.data(), piece.size());
+    } else {
+      std::memcpy(transfer_.in.data() + taken_, piece.data(), piece.size());
+    }
+    taken_ += piece.size();
+    reader_.consume(piece.size());
+    return true;
+  }
+
+  ChannelReader& reader_;
+  const Transfer& transfer_;
+  std::size_t taken_ = 0;
+  bool opened_ = false;
+  std::optional<MessageHeader> refused_;
+};
+
+ShmFabric::ShmFabric(JobSegment segment, int rank)
+    : segment_(std::move(segment)),
+      rank_(rank),
+      size_(segment_.ranks()),
+      policy_(WaitPolicy::for_ranks(static_cast<std::uint32_t>(size_), segment_.mapping().header().cores)),
+      self_(segment_.mapping().rank(rank)),
+      row_(&segment_.mapping().ledger(rank).rows[0][0]),
+      calls_begun_(self_.calls_begun.load(std::memory_order_relaxed)) {
+  const auto& mapping = segment_.mapping();
+  writers_.reserve(static_cast<std::size_t>(size_));
+  readers_.reserve(static_cast<std::size_t>(size_));
+  for (int peer = 0; peer < size_; ++peer) {
+    writers_.emplace_back(mapping.channel(rank, peer), mapping.ring(rank, peer));
+    readers_.emplace_back(mapping.channel(peer, rank), mapping.ring(peer, rank));
+  }
+}
+
+void ShmFabric::begin(const CallContext& context) {
+  if (communicator_broken()) {
+    throw_broken(context);
+  }
+  const Call& call = context.call;
+  CallRecord& record = self_.records[++calls_begun_ % kRecordCount];
+  // A reader that sees a field of this call (release) also sees that the number it knew is gone.
+  record.number.store(0, std::memory_order_relaxed);
+  record.fingerprint.store(context.fingerprint, std::memory_order_release);
+  record.count.store(call.count, std::memory_order_release);
+  record.kinds.store(packed_kinds(call), std::memory_order_release);
+  record.number.store(calls_begun_, std::memory_order_release);  // Pairs with the acquires in read_call.
+  self_.calls_begun.store(calls_begun_, std::memory_order_release);
+  row_ = &segment_.mapping()
+              .ledger(rank_)
+              .rows[static_cast<std::size_t>(call.operation)][static_cast<std::size_t>(call.algorithm)];
+  add(row_->calls, 1);
+}
+
+void ShmFabric::end(const CallContext&) noexcept {}
+
+void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
+  ChannelWriter* writer = transfer.to >= 0 ? &writers_[static_cast<std::size_t>(transfer.to)] : nullptr;
+  std::optional<Incoming> incoming;
+  if (transfer.from >= 0) {
+    incoming.emplace(readers_[static_cast<std::size_t>(transfer.from)], transfer);
+  }
+  if (writer != nullptr) {
+    writer->open({.fingerprint = context.fingerprint, .bytes = transfer.out.size()}, transfer.out.data());
+  }
+  Transfer pending = transfer;  // Directions that are done are taken out, so that errors name who is waited for.
+  const auto advance = [&] {
+    bool moved = false;
+    if (pending.to >= 0 && writer->advance()) {
+      moved = true;
+      wake_peer(pending.to);
+      if (writer->done()) {
+        add(row_->sent, transfer.out.size());
+        pending.to = -1;
+      }
+    }
+    if (pending.from >= 0 && incoming->advance(context.fingerprint)) {
+      moved = true;
+      if (incoming->refused()) {
+        throw_mismatch(transfer.from, *incoming->refused(), transfer.in.size(), context);
+      }
+      wake_peer(pending.from);
+      if (incoming->done()) {
+        add(row_->received, transfer.in.size());
+        pending.from = -1;
+      }
+    }
+    return moved;
+  };
+  while (pending.to >= 0 || pending.from >= 0) {
+    if (!advance()) {
+      wait_until(self_, policy_, advance, [&](std::chrono::nanoseconds elapsed) {
+        return check(pending, context, elapsed, advance);
+      });
+    }
+  }
+}
+
+template <class Ready>
+bool ShmFabric::check(const Transfer& pending, CallContext& context, std::chrono::nanoseconds elapsed, Ready&& ready) {
+  context.waited += elapsed;
+  const bool aborted = job_aborted();
+  const bool broken = communicator_broken();
+  const bool late = context.timeout.count() > 0 && context.waited > context.timeout;
+  int left = -1;
+  for (const int peer : {pending.from, pending.to}) {
+    if (peer >= 0 && has_left(peer)) {
+      left = peer;
+    }
+  }
+  if (!aborted && !broken && !late && left < 0) {
+    return false;
+  }
+  if (ready()) {
+    return true;
+  }
+  if (aborted) {
+    throw_aborted(pending, context);
+  }
+  if (broken) {
+    throw_broken(context);
+  }
+  if (left >= 0) {
+    throw_left(left, context);
+  }
+  const int peer = pending.from >= 0 ? pending.from : pending.to;
+  throw Error(ErrorCode::timeout,
+              fmt::format("rank {}: timeout after {} ms {}: waiting for peer {}", rank_,
+                          std::chrono::duration_cast<std::chrono::milliseconds>(context.waited).count(), where(context),
+                          peer),
+              peer);
+}
+
+void ShmFabric::throw_aborted(const Transfer& pending, const CallContext& context) const {
+  const JobState& job = segment_.mapping().job();
+  const std::string why = fate(static_cast<FailureKind>(job.kind), job.code);
+  const int lost = job.rank;
+  const int peer = pending.from >= 0 ? pending.from : pending.to;
+  if (lost < 0 || lost >= size_) {
+    throw Error(ErrorCode::peer_lost, fmt::format("rank {}: job ended {}: {}", rank_, where(context), text_of(job.text)));
+  }
+  throw Error(ErrorCode::peer_lost,
+              lost == peer ? fmt::format("rank {}: peer {} lost {}: {}", rank_, peer, where(context), why)
+                           : fmt::format("rank {}: peer {} lost {}, waiting for peer {}: {}", rank_, lost, where(context),
+                                         peer, why),
+              lost);
+}
+
+void ShmFabric::throw_broken(const CallContext& context) {
+  const CommunicatorState& state = segment_.mapping().world();
+  const std::string text = text_of(state.text);
+  const auto code = static_cast<ErrorCode>(state.code);
+  // The first that a rank hears of a mismatch or a lost peer is that; later calls, and all else, are `broken`.
+  const bool first = !thrown_ && (code == ErrorCode::mismatch || code == ErrorCode::peer_lost);
+  thrown_ = true;
+  if (first) {
+    throw Error(code, text, state.peer);
+  }
+  throw Error(ErrorCode::broken, fmt::format("rank {}: {}: the communicator is broken: {}", rank_, describe(context.call), text),
+              state.rank);
+}
+
+void ShmFabric::throw_left(int peer, const CallContext& context) const {
+  throw Error(ErrorCode::peer_lost, fmt::format("rank {}: peer {} lost {}: it left", rank_, peer, where(context)), peer);
+}
+
+void ShmFabric::throw_mismatch(int peer, const MessageHeader& theirs, std::size_t bytes, const CallContext& context) const {
+  const auto call = find_call(segment_.mapping().rank(peer), theirs.fingerprint);
+  const std::string their_call = call ? describe(*call) : "another call";
+  if (theirs.fingerprint == context.fingerprint) {
+    throw Error(ErrorCode::mismatch,
+                fmt::format("rank {}: mismatch {}: peer {} sent {} bytes where {} were expected", rank_, where(context), peer,
+                            theirs.bytes, bytes),
+                peer);
+  }
+  throw Error(ErrorCode::mismatch,
+              fmt::format("rank {}: mismatch: this rank is in {}, peer {} in {}", rank_, describe(context.call), peer,
+                          their_call),
+              peer);
+}
+
+bool ShmFabric::job_aborted() const { return is_set(segment_.mapping().job().aborted); }
+bool ShmFabric::communicator_broken() const { return is_set(segment_.mapping().world().broken); }
+
+bool ShmFabric::has_left(int peer) const {
+  // Pairs with the release when it leaves: what it had sent is visible to the last look at the channel.
+  return segment_.mapping().rank(peer).phase.load(std::memory_order_acquire) ==
+         static_cast<std::uint32_t>(RankPhase::left);
+}
+
+std::string ShmFabric::where(const CallContext& context) const {
+  const Call& call = context.call;
+  std::string text = fmt::format("in {} ({}, step {}", name(call.operation), name(call.algorithm), context.step);
+  if (call.steps != 0) {
+    text += fmt::format(" of {}", call.steps);
+  }
+  return text + ")";
+}
+
+void ShmFabric::mark_broken(const CallContext&, const Error& error) noexcept {
+  thrown_ = true;
+  CommunicatorState& state = segment_.mapping().world();
+  auto expected = static_cast<std::uint32_t>(Once::unset);
+  if (!state.broken.compare_exchange_strong(expected, static_cast<std::uint32_t>(Once::being_written),
+                                            std::memory_order_relaxed)) {
+    return;
+  }
+  state.code = static_cast<std::uint32_t>(error.code());
+  state.rank = rank_;
+  state.peer = error.peer();
+  const std::size_t bytes = std::min(std::strlen(error.what()), kTextBytes - 1);
+  std::memcpy(state.text, error.what(), bytes);
+  state.text[bytes] = '\0';
+  // Pairs with the acquire in is_set; sequentially consistent, so that it precedes the look at `sleeping`.
+  state.broken.store(static_cast<std::uint32_t>(Once::set), std::memory_order_seq_cst);
+  segment_.mapping().wake_all();
+}
+
+Traffic ShmFabric::traffic() const { return read_ledger(segment_.mapping().ledger(rank_)); }
+
+}  // namespace shoal::detail

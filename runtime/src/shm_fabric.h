@@ -1,0 +1,56 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "channel.h"
+#include "mapping.h"
+#include "shoal/runtime/fabric.h"
+#include "shoal/runtime/job_segment.h"
+#include "wait.h"
+
+namespace shoal::detail {
+
+/// Ranks that are processes of one machine, joined by the channels of their job's segment.
+class ShmFabric : public Fabric {
+ public:
+  ShmFabric(JobSegment segment, int rank);
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  void begin(const CallContext& context) override;
+  void end(const CallContext& context) noexcept override;
+  void transfer(const Transfer& transfer, CallContext& context) override;
+  void mark_broken(const CallContext& context, const Error& error) noexcept override;
+  Traffic traffic() const override;
+
+ private:
+  class Incoming;
+
+  // Throws what makes waiting pointless: the job's end, the communicator's, a peer that left, the deadline.
+  // `ready` is given a last chance first, since what a lost peer had sent is still to be read; true if it found some.
+  template <class Ready>
+  bool check(const Transfer& pending, CallContext& context, std::chrono::nanoseconds elapsed, Ready&& ready);
+  [[noreturn]] void throw_aborted(const Transfer& pending, const CallContext& context) const;
+  [[noreturn]] void throw_broken(const CallContext& context);
+  [[noreturn]] void throw_left(int peer, const CallContext& context) const;
+  [[noreturn]] void throw_mismatch(int peer, const MessageHeader& theirs, std::size_t bytes, const CallContext& context) const;
+  bool job_aborted() const;
+  bool communicator_broken() const;
+  bool has_left(int peer) const;
+  std::string where(const CallContext& context) const;
+  void wake_peer(int peer) noexcept { wake(segment_.mapping().rank(peer)); }
+
+  JobSegment segment_;
+  int rank_;
+  int size_;
+  WaitPolicy policy_;
+  RankState& self_;
+  std::vector<ChannelWriter> writers_;  // By the rank at the other end.
+  std::vector<ChannelReader> readers_;
+  LedgerRow* row_;                  // Of the call being made.
+  std::uint64_t calls_begun_;
+  bool thrown_ = false;             // Whether this rank has had the communicator's error already.
+};
+
+}  // namespace shoal::detail
