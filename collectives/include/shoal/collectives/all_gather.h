@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "shoal/collectives/element.h"
+#include "shoal/collectives/options.h"
+#include "shoal/runtime/communicator.h"
+
+namespace shoal {
+namespace detail {
+void all_gather(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out, DataType type,
+                const Options& options);
+}
+
+/// Joins the ranks' `in`, in rank order, into `out` of every rank. `in` is the rank's chunk of
+/// Partition(out.size(), P), uneven ones too, and `out` has the same size on every rank. `in` may be exactly that
+/// part of `out`; any other overlap is refused. P-1 steps; each rank sends the vector less its right neighbour's
+/// chunk and receives it less its own. Algorithms: ring.
+template <InputRange In, OutputRange Out>
+requires SameElement<In, Out>
+void all_gather(Communicator& comm, const In& in, Out&& out, Options options = {}) {
+  detail::all_gather(comm, detail::input_bytes(in), detail::output_bytes(out), kDataType<ElementOf<In>>, options);
+}
+
+}  // namespace shoal

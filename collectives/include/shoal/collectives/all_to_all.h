@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "shoal/collectives/element.h"
+#include "shoal/collectives/options.h"
+#include "shoal/runtime/communicator.h"
+
+namespace shoal {
+namespace detail {
+void all_to_all(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out, DataType type,
+                const Options& options);
+}
+
+/// Sends chunk q of each rank's `in` to rank q, and joins what arrives, in rank order, in `out`: a transposition of
+/// chunks. Chunks are those of Partition(in.size(), P); all ranks pass the same size of `in`, and `out` has P times
+/// the size of the rank's own chunk, which is in.size() where P divides it. `in` and `out` do not overlap.
+/// P-1 steps; each rank sends `in` less its own chunk. Algorithms: pairwise.
+template <InputRange In, OutputRange Out>
+requires SameElement<In, Out>
+void all_to_all(Communicator& comm, const In& in, Out&& out, Options options = {}) {
+  detail::all_to_all(comm, detail::input_bytes(in), detail::output_bytes(out), kDataType<ElementOf<In>>, options);
+}
+
+}  // namespace shoal

@@ -1,0 +1,27 @@
+#include "shoal/collectives/all_gather.h"
+
+#include "algorithms.h"
+#include "arguments.h"
+#include "closed_form.h"
+#include "scratch.h"
+#include "selection.h"
+
+namespace shoal::detail {
+
+void all_gather(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out, DataType type,
+                const Options& options) {
+  Call call{.operation = Operation::all_gather, .type = type, .count = out.size() / element_bytes(type)};
+  const Partition partition(call.count, comm.size());
+  check_elements(comm, call, "in", in, partition.size(comm.rank()), "the size of this rank's chunk of out");
+  const auto own = partition.slice_bytes(out, comm.rank(), element_bytes(type));
+  if (in.data() != own.data()) check_apart(comm, call, in, out);
+  select_algorithm(comm, call, options);
+  call.steps = steps_of(call, call.count, comm.size(), comm.rank());
+
+  comm.perform(call, options.timeout, [&] {
+    copy_bytes(in, own);
+    all_gather_ring(comm, out, Chunks(partition, element_bytes(type)));
+  });
+}
+
+}  // namespace shoal::detail

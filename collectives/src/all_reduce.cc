@@ -1,0 +1,47 @@
+#include "shoal/collectives/all_reduce.h"
+
+#include "algorithms.h"
+#include "arguments.h"
+#include "closed_form.h"
+#include "selection.h"
+
+// all_reduce = reduce-scatter, by the algorithm that the call names, + ring all-gather. Every element of the result
+// is formed by one rank and copied by the others, so all end with the same bits.
+
+namespace shoal::detail {
+namespace {
+
+Call call_of(std::span<const std::byte> in, DataType type, ReduceOp op) {
+  return {.operation = Operation::all_reduce, .type = type, .reduce_op = op, .count = in.size() / element_bytes(type)};
+}
+
+/// `in` may be the same bytes as `out`.
+void run(Communicator& comm, Call call, std::span<const std::byte> in, std::span<std::byte> out,
+         const Options& options) {
+  select_algorithm(comm, call, options);
+  call.steps = steps_of(call, call.count, comm.size(), comm.rank());
+  comm.perform(call, options.timeout, [&] {
+    const Chunks chunks(Partition(call.count, comm.size()), element_bytes(call.type));
+    reduce_scatter_by(call.algorithm, comm, in, chunks.slice(out, comm.rank()), chunks, call.reduce_op, call.type);
+    all_gather_ring(comm, out, chunks);
+  });
+}
+
+}  // namespace
+
+void all_reduce(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out, DataType type, ReduceOp op,
+                const Options& options) {
+  const Call call = call_of(in, type, op);
+  check_reduction(comm, call);
+  check_elements(comm, call, "out", out, call.count, "it receives as many as in has");
+  check_apart(comm, call, in, out);
+  run(comm, call, in, out, options);
+}
+
+void all_reduce(Communicator& comm, std::span<std::byte> data, DataType type, ReduceOp op, const Options& options) {
+  const Call call = call_of(data, type, op);
+  check_reduction(comm, call);
+  run(comm, call, data, data, options);
+}
+
+}  // namespace shoal::detail

@@ -1,0 +1,29 @@
+#include "shoal/collectives/all_to_all.h"
+
+#include <vector>
+
+#include "algorithms.h"
+#include "arguments.h"
+#include "closed_form.h"
+#include "selection.h"
+
+namespace shoal::detail {
+
+void all_to_all(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out, DataType type,
+                const Options& options) {
+  Call call{.operation = Operation::all_to_all, .type = type, .count = in.size() / element_bytes(type)};
+  const Partition partition(call.count, comm.size());
+  const auto ranks = static_cast<std::size_t>(comm.size());
+  const std::size_t own = partition.size(comm.rank());
+  check_elements(comm, call, "out", out, ranks * own, "the size of this rank's chunk of in, from every rank");
+  check_apart(comm, call, in, out);
+  select_algorithm(comm, call, options);
+  call.steps = steps_of(call, call.count, comm.size(), comm.rank());
+
+  comm.perform(call, options.timeout, [&] {
+    const std::vector<std::size_t> received(ranks, own * element_bytes(type));
+    all_to_all_pairwise(comm, in, Chunks(partition, element_bytes(type)), out, Chunks(received));
+  });
+}
+
+}  // namespace shoal::detail

@@ -1,0 +1,61 @@
+#include "arguments.h"
+
+#include <functional>
+
+#include "kernels.h"
+
+namespace shoal::detail {
+namespace {
+
+std::string size_text(const Communicator& comm) { return " (size " + std::to_string(comm.size()) + ")"; }
+
+std::string elements_text(std::size_t elements) {
+  return std::to_string(elements) + (elements == 1 ? " element" : " elements");
+}
+
+}  // namespace
+
+void check_root(Communicator& comm, const Call& call) {
+  if (call.root < 0 || call.root >= comm.size())
+    comm.refuse(call, "root " + std::to_string(call.root) + " is not a rank of this communicator" + size_text(comm));
+}
+
+void check_peer(Communicator& comm, const Call& call, std::string_view argument, int peer) {
+  if (peer < 0 || peer >= comm.size())
+    comm.refuse(call, std::string(argument) + ' ' + std::to_string(peer) + " is not a rank of this communicator" +
+                          size_text(comm));
+}
+
+void check_elements(Communicator& comm, const Call& call, std::string_view argument, std::span<const std::byte> bytes,
+                    std::size_t expected, std::string_view reason) {
+  const std::size_t elements = bytes.size() / element_bytes(call.type);
+  if (elements != expected)
+    comm.refuse(call, std::string(argument) + " has " + elements_text(elements) + ", not " + std::to_string(expected) +
+                          ": " + std::string(reason));
+}
+
+void check_empty_off_root(Communicator& comm, const Call& call, std::string_view argument,
+                          std::span<const std::byte> bytes) {
+  if (!bytes.empty())
+    comm.refuse(call, std::string(argument) + " has " + elements_text(bytes.size() / element_bytes(call.type)) +
+                          ", not 0: it is used at the root only, which is rank " + std::to_string(call.root));
+}
+
+void check_apart(Communicator& comm, const Call& call, std::span<const std::byte> in, std::span<const std::byte> out) {
+  if (overlap(in, out)) comm.refuse(call, "in and out overlap");
+}
+
+void check_reduction(Communicator& comm, const Call& call) {
+  if (!is_defined(call.reduce_op, call.type))
+    comm.refuse(
+        call, "reduction " + std::string(name(call.reduce_op)) + " is not defined for " + std::string(name(call.type)));
+}
+
+bool overlap(std::span<const std::byte> one, std::span<const std::byte> other) noexcept {
+  if (one.empty() || other.empty()) return false;
+  // std::less orders pointers into different objects too.
+  const std::less<const std::byte*> before;
+  return before(one.data(), other.data() + other.size()) && before(other.data(), one.data() + one.size());
+}
+
+}  // namespace shoal::detail

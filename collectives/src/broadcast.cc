@@ -1,0 +1,18 @@
+#include "shoal/collectives/broadcast.h"
+
+#include "algorithms.h"
+#include "arguments.h"
+#include "closed_form.h"
+#include "selection.h"
+
+namespace shoal::detail {
+
+void broadcast(Communicator& comm, std::span<std::byte> data, DataType type, int root, const Options& options) {
+  Call call{.operation = Operation::broadcast, .type = type, .root = root, .count = data.size() / element_bytes(type)};
+  check_root(comm, call);
+  select_algorithm(comm, call, options);
+  call.steps = steps_of(call, call.count, comm.size(), comm.rank());
+  comm.perform(call, options.timeout, [&] { broadcast_binomial(comm, data, root); });
+}
+
+}  // namespace shoal::detail

@@ -1,0 +1,37 @@
+#include "shoal/collectives/gather.h"
+
+#include "algorithms.h"
+#include "arguments.h"
+#include "closed_form.h"
+#include "selection.h"
+
+namespace shoal::detail {
+
+void gather(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out, DataType type, int root,
+            const Options& options) {
+  // The whole count is known at the root only, so it is no part of the call: that each rank's `in` is its chunk is
+  // checked at the root by the lengths that arrive.
+  Call call{.operation = Operation::gather, .type = type, .root = root};
+  check_root(comm, call);
+  const bool at_root = comm.rank() == root;
+  const std::size_t count = out.size() / element_bytes(type);
+  if (at_root) {
+    check_elements(comm, call, "in", in, Partition(count, comm.size()).size(root),
+                   "the size of this rank's chunk of out");
+    check_apart(comm, call, in, out);
+  } else {
+    check_empty_off_root(comm, call, "out", out);
+  }
+  select_algorithm(comm, call, options);
+  call.steps = steps_of(call, count, comm.size(), comm.rank());
+
+  comm.perform(call, options.timeout, [&] {
+    if (at_root) {
+      gather_linear(comm, in, out, Chunks(Partition(count, comm.size()), element_bytes(type)), root);
+    } else {
+      gather_linear_off_root(comm, in, root);
+    }
+  });
+}
+
+}  // namespace shoal::detail

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+// One reduction of two values each. All are free of branches, so that loops over them vectorise, and of undefined
+// behaviour: integers wrap.
+
+namespace shoal::detail {
+
+__extension__ using Wide128 = __int128;
+
+/// The unsigned type in which a sum or product of T cannot overflow undefinedly: u16 * u16 would be promoted to int.
+template <std::integral T>
+using Wrapping = std::conditional_t<(sizeof(T) < sizeof(std::uint32_t)), std::uint32_t, std::make_unsigned_t<T>>;
+
+struct Sum {
+  template <class T>
+  static T apply(T left, T right) noexcept {
+    if constexpr (std::integral<T>) {
+      return static_cast<T>(static_cast<Wrapping<T>>(left) + static_cast<Wrapping<T>>(right));
+    } else {
+      return left + right;
+    }
+  }
+};
+
+struct Product {
+  template <class T>
+  static T apply(T left, T right) noexcept {
+    if constexpr (std::integral<T>) {
+      return static_cast<T>(static_cast<Wrapping<T>>(left) * static_cast<Wrapping<T>>(right));
+    } else {
+      return left * right;
+    }
+  }
+};
+
+/// Floating-point values seen as integers that compare in the same order, -0 below +0. NaNs lie outside of
+/// the infinities, on both sides.
+template <std::floating_point T>
+struct Ordered {
+  using Integer = std::conditional_t<sizeof(T) == sizeof(std::int32_t), std::int32_t, std::int64_t>;
+  static constexpr Integer kMagnitude = std::numeric_limits<Integer>::max();
+  static constexpr Integer kInfinity = std::bit_cast<Integer>(std::numeric_limits<T>::infinity());
+
+  static Integer key(Integer bits) noexcept { return bits < 0 ? bits ^ kMagnitude : bits; }
+  static bool is_nan(Integer bits) noexcept { return (bits & kMagnitude) > kInfinity; }
+};
+
+/// Min and Max: NaN wins over any number, the left NaN over the right.
+template <bool kTakeLess>
+struct Extreme {
+  template <class T>
+  static T apply(T left, T right) noexcept {
+    if constexpr (std::integral<T>) {
+      return (kTakeLess ? right < left : left < right) ? right : left;
+    } else {
+      using Order = Ordered<T>;
+      const auto left_bits = std::bit_cast<typename Order::Integer>(left);
+      const auto right_bits = std::bit_cast<typename Order::Integer>(right);
+      const bool right_wins =
+          kTakeLess ? Order::key(right_bits) < Order::key(left_bits) : Order::key(left_bits) < Order::key(right_bits);
+      const bool take_right = (right_wins | Order::is_nan(right_bits)) & !Order::is_nan(left_bits);
+      return std::bit_cast<T>(take_right ? right_bits : left_bits);
+    }
+  }
+};
+using Min = Extreme<true>;
+using Max = Extreme<false>;
+
+struct BitAnd {
+  template <std::integral T>
+  static T apply(T left, T right) noexcept {
+    return static_cast<T>(left & right);
+  }
+};
+
+struct BitOr {
+  template <std::integral T>
+  static T apply(T left, T right) noexcept {
+    return static_cast<T>(left | right);
+  }
+};
+
+struct BitXor {
+  template <std::integral T>
+  static T apply(T left, T right) noexcept {
+    return static_cast<T>(left ^ right);
+  }
+};
+
+/// In what the operands of a mean are summed: exact for integers, for any number of ranks that fits an int.
+template <class T>
+using MeanAccumulator =
+    std::conditional_t<std::floating_point<T>, T,
+                       std::conditional_t<(sizeof(T) < sizeof(std::int64_t)), std::int64_t, Wide128>>;
+
+}  // namespace shoal::detail

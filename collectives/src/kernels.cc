@@ -1,0 +1,193 @@
+// Reduction kernels: the loops behind kernels.h, one for each type and reduction, instantiated here.
+//
+// Operands are bytes at any alignment: elements are read and written by memcpy of their size, which compiles to plain
+// (vector) loads and stores. The tree kernel works on tiles that stay in the first-level cache; a subtree's value is
+// computed depth first into one tile, so that a tree over P operands needs log2 P tiles and passes once over memory.
+
+#include "kernels.h"
+
+#include <array>
+#include <cassert>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "kernel_ops.h"
+
+namespace shoal::detail {
+namespace {
+
+template <class T>
+T load(const std::byte* bytes, std::size_t index) noexcept {
+  T value;
+  std::memcpy(&value, bytes + index * sizeof(T), sizeof(T));
+  return value;
+}
+
+template <class T>
+void store(std::byte* bytes, std::size_t index, T value) noexcept {
+  std::memcpy(bytes + index * sizeof(T), &value, sizeof(T));
+}
+
+/// The canonical tree over operands of type T, values between its levels being of type Value.
+template <class T, class Value, class Op, bool kMean>
+class Tree {
+ public:
+  static void combine(std::byte* out, std::span<const std::byte* const> operands, std::size_t elements) {
+    const Tree tree(operands);
+    for (std::size_t first = 0; first < elements; first += kTile) {
+      const std::size_t rest = elements - first;
+      tree.combine_tile(out, first, rest < kTile ? rest : kTile);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kTile = 2048 / sizeof(Value);
+  // A tile for each level, and one for the value: ranks are counted by an int.
+  static constexpr std::size_t kTiles = std::numeric_limits<int>::digits + 1;
+  using Tiles = std::array<std::array<Value, kTile>, kTiles>;
+
+  explicit Tree(std::span<const std::byte* const> operands)
+      : operands_(operands),
+        widest_(static_cast<std::size_t>(tree_distance(static_cast<int>(operands.size())))),
+        divisor_(static_cast<Value>(operands.size())) {
+    assert(!operands.empty());
+  }
+
+  void combine_tile(std::byte* out, std::size_t first, std::size_t elements) const {
+    Tiles tiles;  // Not initialised: each is written before it is read.
+    Value* const result = tiles[0].data();
+    subtree(0, 1, tiles, 0, first, elements);
+    for (std::size_t i = 0; i < elements; ++i) {
+      if constexpr (kMean) result[i] /= divisor_;
+      store<T>(out, first + i, static_cast<T>(result[i]));
+    }
+  }
+
+  /// Leaves in tiles[level] the value of ranks rank, rank + distance, rank + 2 distance, ...
+  void subtree(std::size_t rank, std::size_t distance, Tiles& tiles, std::size_t level, std::size_t first,
+               std::size_t elements) const {
+    Value* const left = tiles[level].data();
+    if (distance >= widest_) {
+      leaves(rank, left, first, elements);
+      return;
+    }
+    subtree(rank, 2 * distance, tiles, level, first, elements);
+    subtree(rank + distance, 2 * distance, tiles, level + 1, first, elements);
+    const Value* const right = tiles[level + 1].data();
+    for (std::size_t i = 0; i < elements; ++i) left[i] = Op::template apply<Value>(left[i], right[i]);
+  }
+
+  /// Rank `rank` with the one at the widest distance, where there is one.
+  void leaves(std::size_t rank, Value* value, std::size_t first, std::size_t elements) const {
+    const std::byte* const near = operands_[rank] + first * sizeof(T);
+    if (widest_ == 0 || rank + widest_ >= operands_.size()) {
+      for (std::size_t i = 0; i < elements; ++i) value[i] = static_cast<Value>(load<T>(near, i));
+      return;
+    }
+    const std::byte* const far = operands_[rank + widest_] + first * sizeof(T);
+    for (std::size_t i = 0; i < elements; ++i)
+      value[i] = Op::template apply<Value>(static_cast<Value>(load<T>(near, i)), static_cast<Value>(load<T>(far, i)));
+  }
+
+  std::span<const std::byte* const> operands_;
+  std::size_t widest_;
+  Value divisor_;
+};
+
+template <class T, class Op>
+void fold(std::byte* into, const std::byte* incoming, std::size_t bytes) {
+  const std::size_t elements = bytes / sizeof(T);
+  for (std::size_t i = 0; i < elements; ++i)
+    store<T>(into, i, Op::template apply<T>(load<T>(into, i), load<T>(incoming, i)));
+}
+
+template <class T>
+void divide(std::byte* data, std::size_t elements, int divisor) {
+  const T by = static_cast<T>(divisor);
+  for (std::size_t i = 0; i < elements; ++i) store<T>(data, i, load<T>(data, i) / by);
+}
+
+/// The kernels of one type.
+struct KernelTable {
+  std::array<TreeKernel, kReduceOpCount> tree{};
+  std::array<decltype(Fold::function), kReduceOpCount> fold{};
+  DivideKernel divide = nullptr;
+};
+
+constexpr std::size_t index_of(ReduceOp op) { return static_cast<std::size_t>(op); }
+
+template <class T, class Op>
+constexpr void add(KernelTable& table, ReduceOp op) {
+  table.tree[index_of(op)] = Tree<T, T, Op, false>::combine;
+  table.fold[index_of(op)] = fold<T, Op>;
+}
+
+template <class T>
+constexpr KernelTable table_of() {
+  KernelTable table;
+  add<T, Sum>(table, ReduceOp::sum);
+  add<T, Product>(table, ReduceOp::prod);
+  add<T, Min>(table, ReduceOp::min);
+  add<T, Max>(table, ReduceOp::max);
+  table.tree[index_of(ReduceOp::mean)] = Tree<T, MeanAccumulator<T>, Sum, true>::combine;
+  table.fold[index_of(ReduceOp::mean)] = fold<T, Sum>;
+  if constexpr (std::is_integral_v<T>) {
+    add<T, BitAnd>(table, ReduceOp::band);
+    add<T, BitOr>(table, ReduceOp::bor);
+    add<T, BitXor>(table, ReduceOp::bxor);
+  } else {
+    table.divide = divide<T>;
+  }
+  return table;
+}
+
+template <class T>
+constexpr KernelTable kTableOf = table_of<T>();
+
+const KernelTable& table_for(DataType type) {
+  static constexpr KernelTable kNone;
+  switch (type) {
+    case DataType::i8:
+      return kTableOf<std::int8_t>;
+    case DataType::i16:
+      return kTableOf<std::int16_t>;
+    case DataType::i32:
+      return kTableOf<std::int32_t>;
+    case DataType::i64:
+      return kTableOf<std::int64_t>;
+    case DataType::u8:
+      return kTableOf<std::uint8_t>;
+    case DataType::u16:
+      return kTableOf<std::uint16_t>;
+    case DataType::u32:
+      return kTableOf<std::uint32_t>;
+    case DataType::u64:
+      return kTableOf<std::uint64_t>;
+    case DataType::f32:
+      return kTableOf<float>;
+    case DataType::f64:
+      return kTableOf<double>;
+    case DataType::byte:
+    case DataType::bf16:
+    case DataType::f16:
+      break;
+  }
+  return kNone;
+}
+
+}  // namespace
+
+bool is_defined(ReduceOp op, DataType type) { return table_for(type).tree[index_of(op)] != nullptr; }
+
+bool is_floating(DataType type) { return table_for(type).divide != nullptr; }
+
+TreeKernel tree_kernel(ReduceOp op, DataType type) { return table_for(type).tree[index_of(op)]; }
+
+Fold fold_kernel(ReduceOp op, DataType type) {
+  return {.function = table_for(type).fold[index_of(op)], .element_bytes = element_bytes(type)};
+}
+
+DivideKernel divide_kernel(DataType type) { return table_for(type).divide; }
+
+}  // namespace shoal::detail

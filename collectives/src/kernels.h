@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "shoal/runtime/fabric.h"
+#include "shoal/runtime/operation.h"
+
+// The arithmetic of reductions, on bytes of a DataType at any alignment. What the rest of the folder knows of it is
+// in this header; how the loops are written is behind it.
+
+namespace shoal::detail {
+
+/// band, bor and bxor are not for floating point; no reduction is for DataType::byte.
+bool is_defined(ReduceOp op, DataType type);
+bool is_floating(DataType type);
+
+/// Combines P operands, `operands[r]` being that of rank r, along the canonical tree:
+///
+///     P = 6, D = 4:   0 + 4   1 + 5   2   3        rank r with r + 4
+///                       (0 4) + 2   (1 5) + 3      then with r + 2
+///                          (042) + (153)           then with r + 1
+///
+/// and, for `mean`, divides by P: floating point after the sum, integers exactly, toward zero. `out` may be one of
+/// the operands.
+using TreeKernel = void (*)(std::byte* out, std::span<const std::byte* const> operands, std::size_t elements);
+TreeKernel tree_kernel(ReduceOp op, DataType type);
+
+/// into[i] = into[i] (op) incoming[i]; that of `mean` is the sum's.
+Fold fold_kernel(ReduceOp op, DataType type);
+
+/// data[i] /= divisor: what turns a sum into a mean. Floating point only.
+using DivideKernel = void (*)(std::byte* data, std::size_t elements, int divisor);
+DivideKernel divide_kernel(DataType type);
+
+/// The largest power of two below `ranks`; 0 for one rank: the first distance of the canonical tree.
+constexpr int tree_distance(int ranks) noexcept {
+  int distance = 0;
+  for (int next = 1; next < ranks; next *= 2) distance = next;
+  return distance;
+}
+
+}  // namespace shoal::detail

@@ -1,0 +1,41 @@
+#include "shoal/collectives/reduce.h"
+
+#include "algorithms.h"
+#include "arguments.h"
+#include "closed_form.h"
+#include "scratch.h"
+#include "selection.h"
+
+// reduce = reduce-scatter + gather of the chunks to the root. No rank but the root needs more than its own chunk.
+
+namespace shoal::detail {
+
+void reduce(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out, DataType type, ReduceOp op,
+            int root, const Options& options) {
+  Call call{.operation = Operation::reduce,
+            .type = type,
+            .reduce_op = op,
+            .root = root,
+            .count = in.size() / element_bytes(type)};
+  check_root(comm, call);
+  check_reduction(comm, call);
+  const bool at_root = comm.rank() == root;
+  if (at_root) {
+    check_elements(comm, call, "out", out, call.count, "at the root it receives as many as in has");
+    check_apart(comm, call, in, out);
+  } else {
+    check_empty_off_root(comm, call, "out", out);
+  }
+  select_algorithm(comm, call, options);
+  call.steps = steps_of(call, call.count, comm.size(), comm.rank());
+
+  comm.perform(call, options.timeout, [&] {
+    const Chunks chunks(Partition(call.count, comm.size()), element_bytes(type));
+    Scratch scratch(at_root ? 0 : chunks.size(comm.rank()));
+    const auto own = at_root ? chunks.slice(out, root) : scratch.bytes();
+    reduce_scatter_by(call.algorithm, comm, in, own, chunks, op, type);
+    gather_linear(comm, own, out, chunks, root);
+  });
+}
+
+}  // namespace shoal::detail

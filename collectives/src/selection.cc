@@ -1,0 +1,136 @@
+#include "selection.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "kernels.h"
+
+namespace shoal::detail {
+namespace {
+
+constexpr std::array kBarrier{Algorithm::dissemination};
+constexpr std::array kBroadcast{Algorithm::binomial};
+constexpr std::array kReductions{Algorithm::pairwise, Algorithm::ring};
+constexpr std::array kAllGather{Algorithm::ring};
+constexpr std::array kRooted{Algorithm::linear};
+constexpr std::array kAllToAll{Algorithm::pairwise};
+
+std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
+
+std::string names_of(std::span<const Algorithm> algorithms) {
+  std::string names;
+  for (const Algorithm algorithm : algorithms) {
+    if (!names.empty()) names += ", ";
+    names += name(algorithm);
+  }
+  return names;
+}
+
+/// What is wrong with one `operation:algorithm`; empty if it was entered into `choices`.
+std::string enter_choice(std::string_view item, AlgorithmChoices& choices) {
+  const std::size_t colon = item.find(':');
+  if (colon == std::string_view::npos) return quoted(item) + " is not operation:algorithm";
+  const auto operation = operation_named(item.substr(0, colon));
+  if (!operation) return quoted(item.substr(0, colon)) + " is not an operation";
+  const auto algorithm = algorithm_named(item.substr(colon + 1));
+  if (!algorithm) return quoted(item.substr(colon + 1)) + " is not an algorithm";
+  Algorithm& choice = choices.by_operation[static_cast<std::size_t>(*operation)];
+  if (choice != Algorithm::automatic && choice != *algorithm)
+    return "two algorithms for " + std::string(name(*operation));
+  choice = *algorithm;
+  return {};
+}
+
+}  // namespace
+
+std::span<const Algorithm> algorithms_of(Operation operation) {
+  switch (operation) {
+    case Operation::barrier:
+      return kBarrier;
+    case Operation::broadcast:
+      return kBroadcast;
+    case Operation::reduce:
+    case Operation::all_reduce:
+    case Operation::reduce_scatter:
+      return kReductions;
+    case Operation::all_gather:
+      return kAllGather;
+    case Operation::gather:
+    case Operation::scatter:
+    case Operation::scatter_cyclic:
+      return kRooted;
+    case Operation::all_to_all:
+      return kAllToAll;
+    case Operation::all_gather_v:
+    case Operation::gather_v:
+    case Operation::scatter_v:
+    case Operation::all_to_all_v:
+    case Operation::send:
+    case Operation::recv:
+    case Operation::exchange:
+      break;
+  }
+  return {};
+}
+
+bool reduces(Operation operation) {
+  return operation == Operation::reduce || operation == Operation::all_reduce || operation == Operation::reduce_scatter;
+}
+
+AlgorithmChoices parse_algorithm_choices(std::string_view text) {
+  AlgorithmChoices choices;
+  while (!text.empty()) {
+    const std::size_t comma = text.find(',');
+    choices.mistake = enter_choice(text.substr(0, comma), choices);
+    if (!choices.mistake.empty()) {
+      choices.mistake = "SHOAL_ALGORITHM: " + choices.mistake;
+      return choices;
+    }
+    text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
+  }
+  return choices;
+}
+
+const AlgorithmChoices& environment_choices() {
+  static const AlgorithmChoices choices = [] {
+    const char* const text = std::getenv("SHOAL_ALGORITHM");
+    return parse_algorithm_choices(text == nullptr ? "" : text);
+  }();
+  return choices;
+}
+
+Selection select(Operation operation, Algorithm asked, std::optional<Reduction> reduction,
+                 const AlgorithmChoices& choices) {
+  if (!choices.mistake.empty()) return {.algorithm = asked, .mistake = choices.mistake};
+  const auto possible = algorithms_of(operation);
+  if (possible.empty()) return {.algorithm = asked, .mistake = "has no algorithms to choose from"};
+
+  const Algorithm chosen = choices.by_operation[static_cast<std::size_t>(operation)];
+  const bool from_environment = asked == Algorithm::automatic && chosen != Algorithm::automatic;
+  Selection selection{.algorithm = from_environment ? chosen : asked, .mistake = {}};
+  if (selection.algorithm == Algorithm::automatic) selection.algorithm = possible.front();
+
+  const auto subject = [&] {
+    return "algorithm " + std::string(name(selection.algorithm)) + (from_environment ? " (of SHOAL_ALGORITHM)" : "");
+  };
+  if (std::ranges::find(possible, selection.algorithm) == possible.end()) {
+    selection.mistake = subject() + " is not one of: " + names_of(possible);
+  } else if (reduction && reduction->op == ReduceOp::mean && !is_floating(reduction->type) &&
+             selection.algorithm != Algorithm::pairwise) {
+    // It passes partial sums on in the type itself, where they wrap.
+    selection.mistake = subject() + " cannot form the mean of " + std::string(name(reduction->type)) +
+                        ", which needs a wider sum than travels; pairwise can";
+  }
+  return selection;
+}
+
+void select_algorithm(Communicator& comm, Call& call, const Options& options) {
+  call.algorithm = options.algorithm;
+  const auto reduction =
+      reduces(call.operation) ? std::optional(Reduction{.op = call.reduce_op, .type = call.type}) : std::nullopt;
+  Selection selection = select(call.operation, options.algorithm, reduction, environment_choices());
+  if (!selection.mistake.empty()) comm.refuse(call, selection.mistake);
+  call.algorithm = selection.algorithm;
+}
+
+}  // namespace shoal::detail

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "shoal/collectives/options.h"
+#include "shoal/runtime/communicator.h"
+
+// Which algorithm a call uses: a pure function of what all ranks know, so that all choose alike.
+
+namespace shoal::detail {
+
+/// The algorithms that can do `operation`, the default first. Empty for operations that have no choice.
+std::span<const Algorithm> algorithms_of(Operation operation);
+
+/// SHOAL_ALGORITHM: for each operation the algorithm it names, `automatic` where it names none.
+struct AlgorithmChoices {
+  std::array<Algorithm, kOperationCount> by_operation{};
+  std::string mistake;  ///< What is wrong with the text; empty if nothing is.
+};
+
+/// Reads `all_reduce:ring,broadcast:binomial`.
+AlgorithmChoices parse_algorithm_choices(std::string_view text);
+
+/// The environment's, read once.
+const AlgorithmChoices& environment_choices();
+
+struct Selection {
+  Algorithm algorithm = Algorithm::automatic;
+  std::string mistake;  ///< Why what is asked for cannot be; empty if it can.
+};
+
+/// `asked`, or where that is automatic what `choices` say, or else the default.
+/// `reduction`: of a reducing operation, which not every algorithm can do for every type.
+struct Reduction {
+  ReduceOp op = ReduceOp::sum;
+  DataType type = DataType::byte;
+};
+Selection select(Operation operation, Algorithm asked, std::optional<Reduction> reduction,
+                 const AlgorithmChoices& choices);
+
+/// Sets call.algorithm for a call with `options`, or refuses the call.
+void select_algorithm(Communicator& comm, Call& call, const Options& options);
+
+/// True for the operations that combine values.
+bool reduces(Operation operation);
+
+}  // namespace shoal::detail
