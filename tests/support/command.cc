@@ -27,6 +27,7 @@ struct Pipe {
   ::dup2(err.ends[1], STDERR_FILENO);
   for (std::string& variable : environment) ::putenv(variable.data());
   std::vector<char*> arguments;
+  arguments.reserve(argv.size() + 1);
   for (std::string& argument : argv) arguments.push_back(argument.data());
   arguments.push_back(nullptr);
   ::execvp(arguments[0], arguments.data());
