@@ -1,0 +1,53 @@
+#include "descendants.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace shoal::detail {
+namespace {
+
+// /proc/PID/stat: "PID (name) state parent group ...". The name may hold blanks and parentheses, so what follows
+// it is looked for from the end.
+std::optional<Process> read_process(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const auto after_name = text.rfind(')');
+  if (after_name == std::string::npos) return std::nullopt;  // It has just ended.
+  Process process{.pid = pid};
+  char state = 0;
+  if (std::sscanf(text.c_str() + after_name + 1, " %c %d %d", &state, &process.parent, &process.group) != 3)
+    return std::nullopt;
+  return process;
+}
+
+}  // namespace
+
+std::vector<Process> descendants() {
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir("/proc"), ::closedir);
+  if (!directory) return {};
+  std::multimap<pid_t, Process> children_of;
+  while (const dirent* entry = ::readdir(directory.get())) {
+    const auto pid = static_cast<pid_t>(std::strtol(entry->d_name, nullptr, 10));
+    if (pid <= 0) continue;
+    if (const auto process = read_process(pid)) children_of.emplace(process->parent, *process);
+  }
+  std::vector<Process> found;
+  const auto add_children = [&](pid_t parent) {
+    const auto [first, last] = children_of.equal_range(parent);
+    for (auto child = first; child != last; ++child) found.push_back(child->second);
+  };
+  add_children(::getpid());
+  for (std::size_t next = 0; next < found.size(); ++next) add_children(found[next].pid);
+  return found;
+}
+
+}  // namespace shoal::detail

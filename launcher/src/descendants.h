@@ -1,0 +1,19 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <vector>
+
+namespace shoal::detail {
+
+struct Process {
+  pid_t pid = 0;
+  pid_t parent = 0;
+  pid_t group = 0;
+};
+
+/// Every process below this one, children before grandchildren. A process that is its descendants' subreaper sees
+/// here also those whose parents have ended. Reads /proc; empty where there is none.
+std::vector<Process> descendants();
+
+}  // namespace shoal::detail

@@ -1,0 +1,296 @@
+// Invariant: a rank is alive until its wait status stands on the board, and only living ranks' process groups are
+// signalled as groups: the number of an empty group may belong to somebody else by now. Everyone else below us is
+// found through /proc.
+#include "supervisor.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/buffer.hpp>
+#include <csignal>
+
+#include "descendants.h"
+#include "exit_status.h"
+
+namespace shoal::detail {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A rank that is woken because a peer is lost says so and ends by itself; TERM would cut it short.
+constexpr milliseconds kCourtesy{500};
+// A rank that broke the world is about to end; its own end tells more than its victims'.
+constexpr milliseconds kSuspicion{300};
+// What ranks leave behind may be about to end by itself: a `tee` that reads to the end.
+constexpr milliseconds kLeftoverTime{200};
+constexpr milliseconds kLeftoverGrace{500};
+constexpr milliseconds kSweepInterval{20};
+// Processes that outlive SIGKILL are stuck in the kernel; waiting longer would only hang us too.
+constexpr std::chrono::seconds kKillTime{5};
+
+std::string list_of(const std::vector<int>& ranks) {
+  std::string text = ranks.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < ranks.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
+  return text;
+}
+
+}  // namespace
+
+std::vector<pid_t> spawn_ranks(const JobPlan& plan) {
+  std::vector<pid_t> ranks;
+  try {
+    for (int rank = 0; rank < plan.ranks; ++rank) ranks.push_back(spawn_rank(rank, plan.rank_main));
+  } catch (...) {
+    for (const pid_t pid : ranks) ::kill(-pid, SIGKILL);
+    for (const pid_t pid : ranks) ::waitpid(pid, nullptr, 0);
+    throw;
+  }
+  return ranks;
+}
+
+Supervisor::Supervisor(JobSegment segment, JobBoard& board, const JobPlan& plan, JobOutput& output,
+                       std::vector<pid_t> ranks, Descriptor control)
+    : segment_(std::move(segment)),
+      board_(&board),
+      plan_(&plan),
+      output_(&output),
+      ranks_(std::move(ranks)),
+      control_(loop_, control.release()) {
+  for (const pid_t pid : ranks_) reaper_.watch(pid);
+}
+
+int Supervisor::run() {
+  for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT}) signals_.add(signal);
+  output_->start(loop_, [this](const FirstFailure& failure) {
+    if (!failure_) name_failure(failure);
+  });
+  listen_to_signals();
+  listen_to_launcher();
+  if (plan_->timeout.count() > 0) {
+    after(job_timer_, plan_->timeout, [this] {
+      if (failure_ || interrupt_ || ended_ == plan_->ranks) return;
+      name_failure({.rank = -1,
+                    .kind = FailureKind::timeout,
+                    .code = kExitTimeout,
+                    .message = "the job did not end within its " + std::to_string(plan_->timeout.count()) + " ms"});
+    });
+  }
+  // Whoever ended before the signals were listened to.
+  children_changed();
+  loop_.run();
+  const int code = exit_code();
+  board_->finish(code, failure_);
+  return code;
+}
+
+void Supervisor::after(boost::asio::steady_timer& timer, milliseconds delay, std::function<void()> action) {
+  timer.expires_after(delay);
+  timer.async_wait([action = std::move(action)](const boost::system::error_code& cancelled) {
+    if (!cancelled) action();
+  });
+}
+
+void Supervisor::listen_to_signals() {
+  signals_.async_wait([this](const boost::system::error_code& error, int signal) {
+    if (error) return;
+    if (signal == SIGCHLD) {
+      children_changed();
+    } else {
+      interrupted(signal);
+    }
+    listen_to_signals();
+  });
+}
+
+void Supervisor::listen_to_launcher() {
+  control_.async_read_some(boost::asio::buffer(control_bytes_),
+                           [this](const boost::system::error_code& error, std::size_t bytes) {
+                             if (error) {
+                               launcher_gone();
+                               return;
+                             }
+                             for (std::size_t i = 0; i < bytes; ++i) interrupted(control_bytes_[i]);
+                             listen_to_launcher();
+                           });
+}
+
+std::optional<int> Supervisor::rank_of(pid_t pid) const {
+  for (int rank = 0; rank < plan_->ranks; ++rank)
+    if (ranks_[static_cast<std::size_t>(rank)] == pid && alive(rank)) return rank;
+  return std::nullopt;
+}
+
+void Supervisor::children_changed() {
+  for (const Death& death : reaper_.reap()) {
+    const auto rank = rank_of(death.pid);
+    if (!rank) continue;  // Somebody whom a rank left behind.
+    ++ended_;
+    board_->set_wait_status(*rank, death.wait_status);
+    verdict_.ended(*rank, death.wait_status);
+    if (death.wait_status == 0) segment_.rank_ended(*rank);
+    output_->rank_ended(*rank);
+  }
+  if (!failure_) consider_failure();
+  if (ended_ == plan_->ranks) end_leftovers();
+}
+
+void Supervisor::consider_failure() {
+  if (plan_->start_failure) {
+    if (const auto failure = plan_->start_failure()) {
+      name_failure(*failure);
+      return;
+    }
+  }
+  const auto first_error = segment_.first_error();
+  if (const auto failure = verdict_.decide(first_error)) {
+    name_failure(*failure);
+  } else if (verdict_.awaited(first_error) && !suspecting_) {
+    suspecting_ = true;
+    begin_ending();
+    after(suspicion_timer_, kSuspicion, [this] {
+      const auto suspect = verdict_.decide_now(segment_.first_error());
+      if (!failure_ && suspect) name_failure(*suspect);
+    });
+  }
+}
+
+void Supervisor::name_failure(const FirstFailure& failure) {
+  failure_ = failure;
+  segment_.abort(failure);
+  // That ranks end by a signal that we passed on is no news.
+  if (!interrupt_ && !failure.message.empty()) output_->announce(failure.message);
+  begin_ending();
+}
+
+void Supervisor::begin_ending() {
+  if (ending_) return;
+  ending_ = true;
+  if (plan_->end_strangers_at_once) {
+    for (int rank = 0; rank < plan_->ranks; ++rank)
+      if (segment_.phase(rank) == RankPhase::absent) signal_rank(rank, SIGTERM);
+  }
+  after(courtesy_timer_, kCourtesy, [this] { signal_all(SIGTERM); });
+  after(grace_timer_, kCourtesy + plan_->grace, [this] { grace_is_over(); });
+}
+
+// To a living rank's whole group, each rank at most once.
+void Supervisor::signal_rank(int rank, int signal) {
+  const pid_t pid = ranks_[static_cast<std::size_t>(rank)];
+  if (!alive(rank) || !strangers_termed_.insert(pid).second) return;
+  ::kill(-pid, signal);
+  ::kill(-pid, SIGCONT);  // A stopped process could not act on it.
+}
+
+// To everyone below us who is in no living rank's group, each at most once.
+void Supervisor::signal_strangers(int signal) {
+  for (const Process& process : descendants()) {
+    if (rank_of(process.group) || !strangers_termed_.insert(process.pid).second) continue;
+    ::kill(process.pid, signal);
+    ::kill(process.pid, SIGCONT);
+  }
+}
+
+void Supervisor::signal_all(int signal) {
+  for (int rank = 0; rank < plan_->ranks; ++rank) signal_rank(rank, signal);
+  signal_strangers(signal);
+}
+
+void Supervisor::interrupted(int signal) {
+  if (signalled_ || ended_ == plan_->ranks) {
+    kill_all();
+    return;
+  }
+  signalled_ = true;
+  if (!failure_) {
+    interrupt_ = signal;
+    output_->announce(signal_name(signal) + ": passed on to the ranks, which have " +
+                      std::to_string(plan_->grace.count()) + " ms to end");
+  }
+  courtesy_timer_.cancel();
+  for (int rank = 0; rank < plan_->ranks; ++rank) {
+    strangers_termed_.erase(ranks_[static_cast<std::size_t>(rank)]);
+    signal_rank(rank, signal);
+  }
+  if (ending_) return;  // The grace is running.
+  ending_ = true;
+  after(grace_timer_, plan_->grace, [this] { grace_is_over(); });
+}
+
+void Supervisor::launcher_gone() {
+  abandoned_ = true;
+  segment_.abort({.rank = -1, .kind = FailureKind::signal, .code = SIGKILL, .message = "the launcher was ended"});
+  kill_all();
+}
+
+void Supervisor::grace_is_over() {
+  std::vector<int> left;
+  for (int rank = 0; rank < plan_->ranks; ++rank)
+    if (alive(rank)) left.push_back(rank);
+  if (!left.empty())
+    output_->announce(list_of(left) + " did not end within " + std::to_string(plan_->grace.count()) + " ms: killed");
+  kill_all();
+}
+
+// Whoever forks while we look is found in the next sweep.
+void Supervisor::kill_all() {
+  const auto now = std::chrono::steady_clock::now();
+  if (!killing_) {
+    killing_ = true;
+    kill_deadline_ = now + kKillTime;
+  }
+  for (int rank = 0; rank < plan_->ranks; ++rank)
+    if (alive(rank)) ::kill(-ranks_[static_cast<std::size_t>(rank)], SIGKILL);
+  for (const Process& process : descendants()) ::kill(process.pid, SIGKILL);
+  if (reaper_.childless() || now > kill_deadline_) {
+    finish();
+    return;
+  }
+  after(sweep_timer_, kSweepInterval, [this] {
+    children_changed();
+    if (!finishing_) kill_all();
+  });
+}
+
+void Supervisor::end_leftovers() {
+  if (finishing_) return;
+  if (reaper_.childless()) {
+    finish();
+    return;
+  }
+  if (killing_ || sweeping_) return;
+  sweeping_ = true;
+  if (ending_) {
+    // A rank's wrapper is gone, the program below it may still be saving its work: it has until the grace.
+    signal_strangers(SIGTERM);
+    return;
+  }
+  after(sweep_timer_, kLeftoverTime, [this] {
+    signal_strangers(SIGTERM);
+    after(sweep_timer_, kLeftoverGrace, [this] { kill_all(); });
+  });
+}
+
+void Supervisor::finish() {
+  if (finishing_) {
+    if (signalled_ || abandoned_) loop_.stop();  // Nobody takes the output, and now nobody wants it.
+    return;
+  }
+  finishing_ = true;
+  job_timer_.cancel();
+  if (abandoned_) {
+    loop_.stop();
+    return;
+  }
+  output_->finish([this] { loop_.stop(); });
+}
+
+int Supervisor::exit_code() const {
+  const auto zero = [this](int rank) { return board_->wait_status(rank) == 0; };
+  bool all_zero = true;
+  for (int rank = 0; rank < plan_->ranks; ++rank) all_zero = all_zero && zero(rank);
+  if (interrupt_) return all_zero ? 0 : exit_code_of_signal(*interrupt_);
+  return failure_ ? exit_code_of_failure(*failure_) : 0;
+}
+
+}  // namespace shoal::detail

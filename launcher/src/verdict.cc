@@ -1,0 +1,58 @@
+#include "verdict.h"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "exit_status.h"
+
+namespace shoal::detail {
+namespace {
+
+// A rank that lost a peer exits with an error or, where nobody catches the exception, aborts. Any other signal is a
+// misfortune of its own.
+bool may_be_a_victim(int wait_status) { return !WIFSIGNALED(wait_status) || WTERMSIG(wait_status) == SIGABRT; }
+
+}  // namespace
+
+void Verdict::ended(int rank, int wait_status) {
+  order_.push_back(rank);
+  wait_status_[rank] = wait_status;
+}
+
+std::optional<int> Verdict::first_to_fail() const {
+  const auto failed = std::ranges::find_if(order_, [&](int rank) { return wait_status_.at(rank) != 0; });
+  if (failed == order_.end()) return std::nullopt;
+  return *failed;
+}
+
+std::optional<int> Verdict::awaited(const std::optional<FirstFailure>& first_error) const {
+  const auto first = first_to_fail();
+  if (!first || !first_error || first_error->rank < 0 || !may_be_a_victim(wait_status_.at(*first))) return std::nullopt;
+  if (wait_status_.contains(first_error->rank)) return std::nullopt;
+  return first_error->rank;
+}
+
+std::optional<FirstFailure> Verdict::decide(const std::optional<FirstFailure>& first_error) const {
+  if (awaited(first_error)) return std::nullopt;
+  return decide_now(first_error);
+}
+
+std::optional<FirstFailure> Verdict::decide_now(const std::optional<FirstFailure>& first_error) const {
+  const auto first = first_to_fail();
+  if (!first) return std::nullopt;
+  const int status = wait_status_.at(*first);
+  if (!first_error || first_error->rank < 0 || first_error->rank == *first || !may_be_a_victim(status))
+    return failure_of_wait(*first, status);
+
+  // `first` is a victim of first_error->rank, whose own end tells most about it. A rank that is alive, or has exited
+  // with 0, is to blame for leaving the others, or for the call that did not fit: the code is that of its victim.
+  const auto culprit = wait_status_.find(first_error->rank);
+  if (culprit != wait_status_.end() && culprit->second != 0) return failure_of_wait(first_error->rank, culprit->second);
+  FirstFailure blamed = *first_error;
+  blamed.code = exit_code_of_wait(status);
+  return blamed;
+}
+
+}  // namespace shoal::detail
