@@ -90,7 +90,7 @@ std::span<const std::byte> input_bytes(const Range& range) {
 }
 
 template <OutputRange Range>
-std::span<std::byte> output_bytes(Range& range) {
+std::span<std::byte> output_bytes(Range&& range) {
   return std::as_writable_bytes(
       std::span(std::ranges::data(range), static_cast<std::size_t>(std::ranges::size(range))));
 }
