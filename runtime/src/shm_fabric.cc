@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "shoal/runtime/log.h"
@@ -97,6 +98,10 @@ ShmFabric::ShmFabric(JobSegment segment, int rank)
 
 void ShmFabric::begin(const CallContext& context) {
   if (communicator_broken()) {
+    if (job_aborted() && !thrown_) {  // Others heard of the lost peer while this rank was elsewhere.
+      thrown_ = true;
+      throw_aborted({}, context);
+    }
     throw_broken(context);
   }
   const Call& call = context.call;
@@ -151,11 +156,20 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
   };
   while (pending.to >= 0 || pending.from >= 0) {
     if (!advance()) {
-      wait_until(self_, policy_, advance, [&](std::chrono::nanoseconds elapsed) {
+      wait_until(self_, policy_for(context), advance, [&](std::chrono::nanoseconds elapsed) {
         return check(pending, context, elapsed, advance);
       });
     }
   }
+}
+
+WaitPolicy ShmFabric::policy_for(const CallContext& context) const {
+  WaitPolicy policy = policy_;
+  if (context.timeout.count() > 0) {  // Do not sleep past the deadline.
+    policy.longest_sleep = std::clamp<std::chrono::nanoseconds>(context.timeout - context.waited,
+                                                                std::chrono::milliseconds(1), policy.longest_sleep);
+  }
+  return policy;
 }
 
 template <class Ready>
@@ -202,7 +216,7 @@ void ShmFabric::throw_aborted(const Transfer& pending, const CallContext& contex
     throw Error(ErrorCode::peer_lost, fmt::format("rank {}: job ended {}: {}", rank_, where(context), text_of(job.text)));
   }
   throw Error(ErrorCode::peer_lost,
-              lost == peer ? fmt::format("rank {}: peer {} lost {}: {}", rank_, peer, where(context), why)
+              peer < 0 || lost == peer ? fmt::format("rank {}: peer {} lost {}: {}", rank_, lost, where(context), why)
                            : fmt::format("rank {}: peer {} lost {}, waiting for peer {}: {}", rank_, lost, where(context),
                                          peer, why),
               lost);
@@ -252,9 +266,12 @@ bool ShmFabric::has_left(int peer) const {
 
 std::string ShmFabric::where(const CallContext& context) const {
   const Call& call = context.call;
-  std::string text = fmt::format("in {} ({}, step {}", name(call.operation), name(call.algorithm), context.step);
-  if (call.steps != 0) {
-    text += fmt::format(" of {}", call.steps);
+  std::string text = fmt::format("in {} ({}", name(call.operation), name(call.algorithm));
+  if (context.step != 0) {
+    text += fmt::format(", step {}", context.step);
+    if (call.steps != 0) {
+      text += fmt::format(" of {}", call.steps);
+    }
   }
   return text + ")";
 }

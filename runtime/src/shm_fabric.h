@@ -27,6 +27,7 @@ class ShmFabric : public Fabric {
  private:
   class Incoming;
 
+  WaitPolicy policy_for(const CallContext& context) const;
   // Throws what makes waiting pointless: the job's end, the communicator's, a peer that left, the deadline.
   // `ready` is given a last chance first, since what a lost peer had sent is still to be read; true if it found some.
   template <class Ready>

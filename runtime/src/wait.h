@@ -21,6 +21,7 @@ namespace shoal::detail {
 struct WaitPolicy {
   int polls = 0;
   int yields = 0;
+  std::chrono::nanoseconds longest_sleep = std::chrono::milliseconds(100);
 
   /// For `ranks` ranks on `cores` cores.
   static WaitPolicy for_ranks(std::uint32_t ranks, std::uint32_t cores);
@@ -54,7 +55,6 @@ class WaitClock {
 template <class Ready, class Check>
 void wait_until(RankState& self, WaitPolicy policy, Ready&& ready, Check&& check) {
   constexpr int kPollsBetweenChecks = 512;
-  constexpr std::chrono::milliseconds kLongestSleep{100};
   for (int poll = 0; poll < policy.polls && poll < kPollsBetweenChecks; ++poll) {
     if (ready()) {
       return;
@@ -92,7 +92,7 @@ void wait_until(RankState& self, WaitPolicy policy, Ready&& ready, Check&& check
       self.sleeping.store(0, std::memory_order_relaxed);
       return;
     }
-    sleep_on_doorbell(self, seen, kLongestSleep);
+    sleep_on_doorbell(self, seen, policy.longest_sleep);
     self.sleeping.store(0, std::memory_order_relaxed);
   }
 }

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -58,6 +59,9 @@ class Communicator {
       std::forward<Body>(body)();
     } catch (const Error& error) {
       fail(error);
+      throw;
+    } catch (const std::exception& error) {  // Out of memory, say: the others must not wait for the rest of this call.
+      fail(Error(ErrorCode::system, error.what()));
       throw;
     }
     end();
