@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "shoal/runtime/operation.h"
+#include "train/batch.h"
+#include "train/optimizer.h"
+
+namespace shoal::train {
+
+/// What the command line asks for, with defaults filled in.
+struct TrainOptions {
+  std::filesystem::path data;
+  Task task = Task::classify;
+  std::vector<std::size_t> dims;
+  int stage = 2;
+  OptimizerSettings optimizer;
+  std::size_t batch = 256;
+  std::optional<std::uint64_t> steps;  ///< One of the two, or neither: one epoch.
+  std::optional<std::uint64_t> epochs;
+  std::uint64_t seed = 0;
+  std::size_t lanes = 16;
+  Algorithm algorithm = Algorithm::automatic;
+  std::string report;  ///< File, "-" for standard output, empty for none.
+  std::string progress = "auto";
+};
+
+struct GradcheckOptions {
+  std::vector<std::size_t> dims;
+  std::filesystem::path theta;
+  std::filesystem::path x;
+  std::filesystem::path y;
+  std::optional<std::filesystem::path> out;
+};
+
+struct CommandLine {
+  std::optional<TrainOptions> train;  ///< Exactly one of these three is there.
+  std::optional<GradcheckOptions> gradcheck;
+  std::optional<std::string> text;  ///< Help or version: to be printed, and no more to be done.
+};
+
+/// Throws UsageError with one message that names the option.
+CommandLine parse_command_line(int argc, const char* const* argv);
+
+}  // namespace shoal::train
