@@ -1,11 +1,10 @@
 #include "shm_fabric.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
-#include "shoal/runtime/log.h"
+#include "call_errors.h"
 
 namespace shoal::detail {
 namespace {
@@ -144,7 +143,10 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
     if (pending.from >= 0 && incoming->advance(context.fingerprint)) {
       moved = true;
       if (incoming->refused()) {
-        throw_mismatch(transfer.from, *incoming->refused(), transfer.in.size(), context);
+        const MessageHeader& theirs = *incoming->refused();
+        throw mismatch_error(rank_, transfer.from, theirs.fingerprint == context.fingerprint,
+                             find_call(segment_.mapping().rank(transfer.from), theirs.fingerprint), theirs.bytes,
+                             transfer.in.size(), context);
       }
       wake_peer(pending.from);
       if (incoming->done()) {
@@ -197,62 +199,29 @@ bool ShmFabric::check(const Transfer& pending, CallContext& context, std::chrono
     throw_broken(context);
   }
   if (left >= 0) {
-    throw_left(left, context);
+    throw left_error(rank_, left, context);
   }
-  const int peer = pending.from >= 0 ? pending.from : pending.to;
-  throw Error(ErrorCode::timeout,
-              fmt::format("rank {}: timeout after {} ms {}: waiting for peer {}", rank_,
-                          std::chrono::duration_cast<std::chrono::milliseconds>(context.waited).count(), where(context),
-                          peer),
-              peer);
+  throw timeout_error(rank_, pending.from >= 0 ? pending.from : pending.to, context);
 }
 
 void ShmFabric::throw_aborted(const Transfer& pending, const CallContext& context) const {
   const JobState& job = segment_.mapping().job();
-  const std::string why = fate(static_cast<FailureKind>(job.kind), job.code);
-  const int lost = job.rank;
-  const int peer = pending.from >= 0 ? pending.from : pending.to;
-  if (lost < 0 || lost >= size_) {
-    throw Error(ErrorCode::peer_lost, fmt::format("rank {}: job ended {}: {}", rank_, where(context), text_of(job.text)));
+  if (job.rank < 0 || job.rank >= size_) {
+    throw job_ended_error(rank_, text_of(job.text), context);
   }
-  throw Error(ErrorCode::peer_lost,
-              peer < 0 || lost == peer ? fmt::format("rank {}: peer {} lost {}: {}", rank_, lost, where(context), why)
-                           : fmt::format("rank {}: peer {} lost {}, waiting for peer {}: {}", rank_, lost, where(context),
-                                         peer, why),
-              lost);
+  throw lost_error(rank_, job.rank, pending.from >= 0 ? pending.from : pending.to,
+                   fate(static_cast<FailureKind>(job.kind), job.code), context);
 }
 
 void ShmFabric::throw_broken(const CallContext& context) {
   const CommunicatorState& state = segment_.mapping().world();
-  const std::string text = text_of(state.text);
-  const auto code = static_cast<ErrorCode>(state.code);
-  // The first that a rank hears of a mismatch or a lost peer is that; later calls, and all else, are `broken`.
-  const bool first = !thrown_ && (code == ErrorCode::mismatch || code == ErrorCode::peer_lost);
-  thrown_ = true;
-  if (first) {
-    throw Error(code, text, state.peer);
-  }
-  throw Error(ErrorCode::broken, fmt::format("rank {}: {}: the communicator is broken: {}", rank_, describe(context.call), text),
-              state.rank);
-}
-
-void ShmFabric::throw_left(int peer, const CallContext& context) const {
-  throw Error(ErrorCode::peer_lost, fmt::format("rank {}: peer {} lost {}: it left", rank_, peer, where(context)), peer);
-}
-
-void ShmFabric::throw_mismatch(int peer, const MessageHeader& theirs, std::size_t bytes, const CallContext& context) const {
-  const auto call = find_call(segment_.mapping().rank(peer), theirs.fingerprint);
-  const std::string their_call = call ? describe(*call) : "another call";
-  if (theirs.fingerprint == context.fingerprint) {
-    throw Error(ErrorCode::mismatch,
-                fmt::format("rank {}: mismatch {}: peer {} sent {} bytes where {} were expected", rank_, where(context), peer,
-                            theirs.bytes, bytes),
-                peer);
-  }
-  throw Error(ErrorCode::mismatch,
-              fmt::format("rank {}: mismatch: this rank is in {}, peer {} in {}", rank_, describe(context.call), peer,
-                          their_call),
-              peer);
+  const bool first = !std::exchange(thrown_, true);
+  throw broken_error(rank_,
+                     {.code = static_cast<ErrorCode>(state.code),
+                      .rank = state.rank,
+                      .peer = state.peer,
+                      .text = text_of(state.text)},
+                     first, context);
 }
 
 bool ShmFabric::job_aborted() const { return is_set(segment_.mapping().job().aborted); }
@@ -262,18 +231,6 @@ bool ShmFabric::has_left(int peer) const {
   // Pairs with the release when it leaves: what it had sent is visible to the last look at the channel.
   return segment_.mapping().rank(peer).phase.load(std::memory_order_acquire) ==
          static_cast<std::uint32_t>(RankPhase::left);
-}
-
-std::string ShmFabric::where(const CallContext& context) const {
-  const Call& call = context.call;
-  std::string text = fmt::format("in {} ({}", name(call.operation), name(call.algorithm));
-  if (context.step != 0) {
-    text += fmt::format(", step {}", context.step);
-    if (call.steps != 0) {
-      text += fmt::format(" of {}", call.steps);
-    }
-  }
-  return text + ")";
 }
 
 void ShmFabric::mark_broken(const CallContext&, const Error& error) noexcept {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "channel.h"
@@ -34,12 +33,9 @@ class ShmFabric : public Fabric {
   bool check(const Transfer& pending, CallContext& context, std::chrono::nanoseconds elapsed, Ready&& ready);
   [[noreturn]] void throw_aborted(const Transfer& pending, const CallContext& context) const;
   [[noreturn]] void throw_broken(const CallContext& context);
-  [[noreturn]] void throw_left(int peer, const CallContext& context) const;
-  [[noreturn]] void throw_mismatch(int peer, const MessageHeader& theirs, std::size_t bytes, const CallContext& context) const;
   bool job_aborted() const;
   bool communicator_broken() const;
   bool has_left(int peer) const;
-  std::string where(const CallContext& context) const;
   void wake_peer(int peer) noexcept { wake(segment_.mapping().rank(peer)); }
 
   JobSegment segment_;
