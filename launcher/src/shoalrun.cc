@@ -1,0 +1,156 @@
+// shoalrun: runs a program as N ranks. This process only parses, starts the guard, hands signals on to it and reports
+// its result; the guard does the work (guard.h, supervisor.h).
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "binding.h"
+#include "command_line.h"
+#include "exit_status.h"
+#include "guard.h"
+#include "job_board.h"
+#include "output_router.h"
+#include "program.h"
+#include "rank_environment.h"
+#include "shoal/runtime/cores.h"
+#include "shoal/runtime/error.h"
+#include "shoal/runtime/job_segment.h"
+#include "supervisor.h"
+
+namespace shoal::detail {
+namespace {
+
+void complain(const std::string& text) { std::fprintf(stderr, "shoalrun: %s\n", text.c_str()); }
+
+// Otherwise the first pipe that we make would become somebody's standard output.
+void open_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) < 0) ::open("/dev/null", stream == STDIN_FILENO ? O_RDONLY : O_WRONLY);
+}
+
+void read_nothing() {
+  const Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (null.open()) ::dup2(null.get(), STDIN_FILENO);
+}
+
+// A job in the background of a terminal must leave what is typed to the shell.
+bool input_is_for_others() { return ::isatty(STDIN_FILENO) == 1 && ::tcgetpgrp(STDIN_FILENO) != ::getpgrp(); }
+
+// Two pipes a rank soon exceed the usual soft limit. Returns what it was: ranks get that.
+rlimit raise_descriptor_limit() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  const rlimit raised{.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &raised);
+  return limit;
+}
+
+/// All that the guard needs to run the job.
+struct Job {
+  const CommandLine& line;
+  const AllowedCores& allowed;
+  const JobSegment& segment;
+  JobBoard& board;
+};
+
+int supervise(const Job& job, Descriptor control) {
+  const rlimit descriptor_limit = raise_descriptor_limit();
+  OutputRouter output(job.line.ranks, job.line.tag);
+  Program program(job.line.program, job.line.directory);
+  const auto inherited = current_environment();
+  const bool no_input = input_is_for_others();
+
+  JobPlan plan;
+  plan.ranks = job.line.ranks;
+  plan.timeout = job.line.timeout;
+  plan.grace = job.line.grace;
+  plan.end_strangers_at_once = true;
+  plan.start_failure = [&program] { return program.failure(); };
+  plan.rank_main = [&](int rank) {
+    if (rank != 0 || no_input) read_nothing();
+    output.attach(rank);
+    ::setrlimit(RLIMIT_NOFILE, &descriptor_limit);
+    if (const auto core = core_of_rank(job.line.binding, rank, job.line.ranks, job.allowed)) bind_to_core(*core);
+    ::fcntl(job.segment.descriptor(), F_SETFD, 0);  // The one descriptor that a rank is to inherit.
+    return program.become(rank_environment(inherited, job.line.environment,
+                                           {.rank = rank, .world = job.line.ranks, .job = job.segment.reference()}));
+  };
+  auto ranks = spawn_ranks(plan);
+  read_nothing();
+  return Supervisor(job.segment, job.board, plan, output, std::move(ranks), std::move(control)).run();
+}
+
+// Blocked in this process, so that the guard's waiting loop takes them. Under nohup SIGHUP stays ignored.
+sigset_t block_signals() {
+  ::signal(SIGCHLD, SIG_DFL);
+  sigset_t forwarded;
+  sigemptyset(&forwarded);
+  for (const int signal : {SIGINT, SIGTERM, SIGQUIT}) sigaddset(&forwarded, signal);
+  struct sigaction hangup {};
+  ::sigaction(SIGHUP, nullptr, &hangup);
+  if (hangup.sa_handler != SIG_IGN) sigaddset(&forwarded, SIGHUP);
+  sigset_t blocked = forwarded;
+  sigaddset(&blocked, SIGCHLD);
+  ::sigprocmask(SIG_BLOCK, &blocked, nullptr);
+  return forwarded;
+}
+
+int run(const CommandLine& line, const AllowedCores& allowed) {
+  const sigset_t forwarded = block_signals();
+  const JobSegment segment =
+      JobSegment::create({.ranks = line.ranks, .channel_bytes = line.channel_bytes, .heap_bytes = line.heap_bytes});
+  if (line.ranks > allowed.count())
+    complain("note: " + std::to_string(line.ranks) + " ranks take turns on " + std::to_string(allowed.count()) +
+             (allowed.count() == 1 ? " core" : " cores"));
+  JobBoard board(line.ranks);
+  const Job job{.line = line, .allowed = allowed, .segment = segment, .board = board};
+  Guard guard([&job](Descriptor control) {
+    try {
+      return supervise(job, std::move(control));
+    } catch (const std::exception& error) {
+      job.board.refuse(error.what());
+      return 1;
+    }
+  });
+  read_nothing();  // Who feeds rank 0 is to notice when that stops reading.
+  guard.wait_and_forward(forwarded);
+  if (!board.refusal().empty()) {
+    complain(board.refusal());
+    return 1;
+  }
+  if (!board.finished()) {
+    complain("the guard of the job was killed, and the job with it");
+    return exit_code_of_signal(SIGKILL);
+  }
+  return board.exit_code();
+}
+
+int main_of_shoalrun(int argc, char** argv) {
+  try {
+    open_standard_streams();
+    const AllowedCores allowed = allowed_cores();
+    const CommandLine line = parse_command_line(argc, argv, allowed.count());
+    if (line.to_print.empty()) return run(line, allowed);
+    std::fputs(line.to_print.c_str(), stdout);
+    return 0;
+  } catch (const UsageError& error) {
+    complain(error.what());
+    return kExitUsage;
+  } catch (const Error& error) {
+    complain(error.what());
+    return error.code() == ErrorCode::invalid_argument ? kExitUsage : 1;
+  } catch (const std::exception& error) {
+    complain(error.what());
+    return 1;
+  }
+}
+
+}  // namespace
+}  // namespace shoal::detail
+
+int main(int argc, char** argv) { return shoal::detail::main_of_shoalrun(argc, argv); }
