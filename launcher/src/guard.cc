@@ -54,10 +54,6 @@ Guard::Guard(const std::function<int(Descriptor)>& supervise) {
   Pipe control = make_pipe("the guard");
   // A write to a full pipe would block, to that of a dead guard it is refused: neither may stop the launcher.
   ::fcntl(control.write.get(), F_SETFL, O_NONBLOCK);
-  int subreaper = 0;
-  ::prctl(PR_GET_CHILD_SUBREAPER, &subreaper);
-  was_subreaper_ = subreaper != 0;
-  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   own_children_ = children();
 
   // What is buffered now would be written a second time by each copy of this process.
@@ -70,6 +66,10 @@ Guard::Guard(const std::function<int(Descriptor)>& supervise) {
     run_guard(supervise, std::move(control.read));
   }
   control_ = std::move(control.write);
+  int subreaper = 0;
+  ::prctl(PR_GET_CHILD_SUBREAPER, &subreaper);
+  was_subreaper_ = subreaper != 0;
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
 Guard::~Guard() {

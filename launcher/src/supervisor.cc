@@ -177,15 +177,15 @@ void Supervisor::begin_ending() {
 // To a living rank's whole group, each rank at most once.
 void Supervisor::signal_rank(int rank, int signal) {
   const pid_t pid = ranks_[static_cast<std::size_t>(rank)];
-  if (!alive(rank) || !strangers_termed_.insert(pid).second) return;
-  ::kill(-pid, signal);
-  ::kill(-pid, SIGCONT);  // A stopped process could not act on it.
+  if (!alive(rank) || !signalled_processes_.insert(pid).second) return;
+  if (::kill(-pid, signal) != 0) ::kill(pid, signal);    // It has moved to a group of its own making.
+  if (::kill(-pid, SIGCONT) != 0) ::kill(pid, SIGCONT);  // A stopped process could not act on it.
 }
 
 // To everyone below us who is in no living rank's group, each at most once.
 void Supervisor::signal_strangers(int signal) {
   for (const Process& process : descendants()) {
-    if (rank_of(process.group) || !strangers_termed_.insert(process.pid).second) continue;
+    if (rank_of(process.group) || !signalled_processes_.insert(process.pid).second) continue;
     ::kill(process.pid, signal);
     ::kill(process.pid, SIGCONT);
   }
@@ -197,19 +197,20 @@ void Supervisor::signal_all(int signal) {
 }
 
 void Supervisor::interrupted(int signal) {
-  if (signalled_ || ended_ == plan_->ranks) {
+  const bool first = !signalled_;
+  signalled_ = true;
+  if (first && !failure_) interrupt_ = signal;
+  if (!first || ended_ == plan_->ranks) {
     kill_all();
     return;
   }
-  signalled_ = true;
-  if (!failure_) {
-    interrupt_ = signal;
+  if (interrupt_) {
     output_->announce(signal_name(signal) + ": passed on to the ranks, which have " +
                       std::to_string(plan_->grace.count()) + " ms to end");
   }
   courtesy_timer_.cancel();
   for (int rank = 0; rank < plan_->ranks; ++rank) {
-    strangers_termed_.erase(ranks_[static_cast<std::size_t>(rank)]);
+    signalled_processes_.erase(ranks_[static_cast<std::size_t>(rank)]);
     signal_rank(rank, signal);
   }
   if (ending_) return;  // The grace is running.
@@ -242,7 +243,12 @@ void Supervisor::kill_all() {
   for (int rank = 0; rank < plan_->ranks; ++rank)
     if (alive(rank)) ::kill(-ranks_[static_cast<std::size_t>(rank)], SIGKILL);
   for (const Process& process : descendants()) ::kill(process.pid, SIGKILL);
-  if (reaper_.childless() || now > kill_deadline_) {
+  if (reaper_.childless()) {
+    finish();
+    return;
+  }
+  if (now > kill_deadline_) {
+    if (!finishing_ && !abandoned_) output_->announce("some processes of the job outlive SIGKILL; left as they are");
     finish();
     return;
   }
@@ -273,7 +279,10 @@ void Supervisor::end_leftovers() {
 
 void Supervisor::finish() {
   if (finishing_) {
-    if (signalled_ || abandoned_) loop_.stop();  // Nobody takes the output, and now nobody wants it.
+    if (signalled_ || abandoned_) {  // Nobody takes the output, and now nobody wants it.
+      output_dropped_ = true;
+      loop_.stop();
+    }
     return;
   }
   finishing_ = true;
@@ -289,7 +298,7 @@ int Supervisor::exit_code() const {
   const auto zero = [this](int rank) { return board_->wait_status(rank) == 0; };
   bool all_zero = true;
   for (int rank = 0; rank < plan_->ranks; ++rank) all_zero = all_zero && zero(rank);
-  if (interrupt_) return all_zero ? 0 : exit_code_of_signal(*interrupt_);
+  if (interrupt_) return all_zero && !output_dropped_ ? 0 : exit_code_of_signal(*interrupt_);
   return failure_ ? exit_code_of_failure(*failure_) : 0;
 }
 

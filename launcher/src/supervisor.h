@@ -109,8 +109,9 @@ class Supervisor {
   bool killing_ = false;
   bool sweeping_ = false;
   bool finishing_ = false;
-  bool abandoned_ = false;            // The launcher is gone.
-  std::set<pid_t> strangers_termed_;  // Descendants outside the living ranks' groups that have had their signal.
+  bool output_dropped_ = false;
+  bool abandoned_ = false;               // The launcher is gone.
+  std::set<pid_t> signalled_processes_;  // Ranks and others below us that have had their signal.
   std::chrono::steady_clock::time_point kill_deadline_;
 };
 

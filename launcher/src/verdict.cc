@@ -43,16 +43,24 @@ std::optional<FirstFailure> Verdict::decide_now(const std::optional<FirstFailure
   const auto first = first_to_fail();
   if (!first) return std::nullopt;
   const int status = wait_status_.at(*first);
-  if (!first_error || first_error->rank < 0 || first_error->rank == *first || !may_be_a_victim(status))
-    return failure_of_wait(*first, status);
+  if (!first_error || first_error->rank < 0 || !may_be_a_victim(status)) return failure_of_wait(*first, status);
 
-  // `first` is a victim of first_error->rank, whose own end tells most about it. A rank that is alive, or has exited
-  // with 0, is to blame for leaving the others, or for the call that did not fit: the code is that of its victim.
+  // `first` failed because of first_error->rank, which may be itself, and whose own end tells most.
+  const bool left = first_error->kind == FailureKind::left;
   const auto culprit = wait_status_.find(first_error->rank);
-  if (culprit != wait_status_.end() && culprit->second != 0) return failure_of_wait(first_error->rank, culprit->second);
-  FirstFailure blamed = *first_error;
-  blamed.code = exit_code_of_wait(status);
-  return blamed;
+  if (culprit != wait_status_.end() && culprit->second != 0) {
+    FirstFailure failure = failure_of_wait(first_error->rank, culprit->second);
+    if (!left) failure.message += ": " + first_error->message;
+    return failure;
+  }
+  // It is alive, or has exited with 0: blamed for leaving the others, or for its call, with the code of its victim.
+  FirstFailure failure = *first_error;
+  failure.code = exit_code_of_wait(status);
+  if (left) {
+    failure.message =
+        "rank " + std::to_string(failure.rank) + " left while others waited for it (" + first_error->message + ")";
+  }
+  return failure;
 }
 
 }  // namespace shoal::detail

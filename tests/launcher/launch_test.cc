@@ -64,8 +64,8 @@ TEST(Launch, HandsBackTheTextOfAnExceptionAndBlamesItsRank) {
   });
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(result.ranks[1].error, "no more paper");
-  EXPECT_THAT(result.ranks[0].error, HasSubstr("rank 0: peer"));
-  EXPECT_THAT(result.ranks[2].error, HasSubstr("rank 2: peer"));
+  EXPECT_THAT(result.ranks[0].error, HasSubstr("peer 1 lost"));
+  EXPECT_THAT(result.ranks[2].error, HasSubstr("peer 1 lost"));
   ASSERT_TRUE(result.first_failure);
   EXPECT_EQ(result.first_failure->rank, 1);
 }

@@ -1,0 +1,232 @@
+// Whoever is killed, everything ends, soon, and nothing is left.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <set>
+
+#include "running_job.h"
+
+namespace shoal::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr std::chrono::seconds kSoon{10};  // Of a loaded machine; it takes some milliseconds.
+
+std::set<std::string> shared_memory_objects() {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) names.insert(entry.path().filename());
+  return names;
+}
+
+class Faults : public testing::Test {
+ protected:
+  ~Faults() override { EXPECT_EQ(shared_memory_objects(), before_); }
+
+ private:
+  std::set<std::string> before_ = shared_memory_objects();
+};
+
+// What the ranks do once they have said who they are, in the moment of the fault.
+const std::vector<std::vector<std::string>> kActivities{
+    {"pause"},                                  // Before the session is made.
+    {"join", "rounds", "0"},                    // Small calls.
+    {"join", "fill", "67108864"},               // Large ones.
+    {"join", "rounds", "3", "leave", "pause"},  // After the session's end.
+    {"join", "rounds", "3", "pause"},           // Busy elsewhere.
+};
+
+TEST_F(Faults, AKilledRankEndsTheJobAndIsNamedWhateverTheRanksWereDoing) {
+  for (std::size_t activity = 0; activity < kActivities.size(); ++activity) {
+    for (int victim = 0; victim < 4; ++victim) {
+      std::vector<std::string> arguments{"-n", "4", "--heap", "1M", rank_program(), "pid"};
+      arguments.insert(arguments.end(), kActivities[activity].begin(), kActivities[activity].end());
+      RunningJob job(arguments);
+      const auto pids = pids_by_rank(job.await_output("pid", 4), 4);
+      job.signal(pids[static_cast<std::size_t>(victim)], SIGKILL);
+      const JobEnd end = job.wait();
+      EXPECT_EQ(end.exit_code, 137) << "activity " << activity << ", rank " << victim << ": " << end.err;
+      EXPECT_THAT(end.err, HasSubstr("shoalrun: rank " + std::to_string(victim) + " was ended by SIGKILL\n"));
+      EXPECT_LT(end.took, kSoon);
+      EXPECT_THAT(job.left_behind(), IsEmpty());
+    }
+  }
+}
+
+TEST_F(Faults, AWaitingRankIsToldWhomItLost) {
+  RunningJob job({"-n", "3", rank_program(), "pid", "join", "rounds", "0"});
+  const auto pids = pids_by_rank(job.await_output("pid", 3), 3);
+  job.signal(pids[1], SIGSEGV);
+  const JobEnd end = job.wait();
+  EXPECT_EQ(end.exit_code, 139);
+  EXPECT_THAT(end.err, HasSubstr("rank 0: peer 1 lost"));
+  EXPECT_THAT(end.err, HasSubstr("rank 2: peer 1 lost"));
+  EXPECT_THAT(end.err, HasSubstr("it was ended by SIGSEGV"));
+}
+
+TEST_F(Faults, AKilledLauncherLeavesNothing) {
+  for (const auto& activity : kActivities) {
+    std::vector<std::string> arguments{"-n", "4", "--heap", "1M", rank_program(), "pid"};
+    arguments.insert(arguments.end(), activity.begin(), activity.end());
+    RunningJob job(arguments);
+    job.await_output("pid", 4);
+    job.signal(SIGKILL);
+    EXPECT_EQ(job.wait().exit_code, 137);
+    EXPECT_THAT(job.left_behind(), IsEmpty());
+  }
+}
+
+TEST_F(Faults, ALauncherKilledAtAnyMomentOfItsStartLeavesNothing) {
+  for (int moment = 0; moment < 40; ++moment) {
+    RunningJob job({"-n", "4", rank_program(), "join", "rounds", "0"});
+    const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(300 * moment);
+    while (std::chrono::steady_clock::now() < until) {
+    }
+    job.signal(SIGKILL);
+    job.wait();
+    ASSERT_THAT(job.left_behind(), IsEmpty()) << "moment " << moment;
+  }
+}
+
+TEST_F(Faults, ALauncherKilledWithDescendantsInTheirOwnSessionsLeavesNothing) {
+  RunningJob job({"-n", "2", "sh", "-c", "trap '' TERM INT HUP; sleep 1000 & setsid sleep 1000 & echo ready; wait"});
+  job.await_output("ready", 2);
+  job.signal(SIGKILL);
+  job.wait();
+  EXPECT_THAT(job.left_behind(), IsEmpty());
+}
+
+TEST_F(Faults, AKilledGuardEndsTheJobAndLeavesNothing) {
+  RunningJob job({"-n", "2", "sh", "-c", "trap '' TERM INT HUP; sleep 1000 & setsid sleep 1000 & echo ready; wait"});
+  job.await_output("ready", 2);
+  job.signal(job.guard(), SIGKILL);
+  const JobEnd end = job.wait();
+  EXPECT_EQ(end.exit_code, 137);
+  EXPECT_THAT(end.err, HasSubstr("shoalrun: the guard of the job was killed"));
+  EXPECT_THAT(job.left_behind(), IsEmpty());
+}
+
+TEST_F(Faults, ASignalToTheLauncherEndsTheRanksAndGivesItsStatus) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    for (const auto& activity : {kActivities[0], kActivities[1]}) {
+      std::vector<std::string> arguments{"-n", "4", rank_program(), "pid"};
+      arguments.insert(arguments.end(), activity.begin(), activity.end());
+      RunningJob job(arguments);
+      job.await_output("pid", 4);
+      job.signal(signal);
+      const JobEnd end = job.wait();
+      EXPECT_EQ(end.exit_code, 128 + signal) << end.err;
+      EXPECT_LT(end.took, kSoon);
+      EXPECT_THAT(job.left_behind(), IsEmpty());
+    }
+  }
+}
+
+TEST_F(Faults, ASignalIsPassedOnAsWhatItIsAndZeroFromEveryRankIsZero) {
+  for (const auto& [name, number] : {std::pair("INT", SIGINT), std::pair("TERM", SIGTERM)}) {
+    RunningJob job({"-n", "3", rank_program(), "catch", "INT", "catch", "TERM", "pid", "pause"});
+    job.await_output("pid", 3);
+    job.signal(number);
+    const JobEnd end = job.wait();
+    EXPECT_EQ(end.exit_code, 0);
+    int caught = 0;
+    for (const std::string& line : lines_of(end.out)) caught += line == std::string("caught ") + name ? 1 : 0;
+    EXPECT_EQ(caught, 3) << end.out;
+  }
+}
+
+TEST_F(Faults, ASecondSignalKillsAtOnce) {
+  RunningJob job({"-n", "2", "sh", "-c", "trap 'echo first' INT; echo ready; while :; do sleep 1000; done"});
+  job.await_output("ready", 2);
+  job.signal(SIGINT);
+  job.await_output("first", 2);
+  job.signal(SIGINT);
+  const JobEnd end = job.wait();
+  EXPECT_EQ(end.exit_code, 130);
+  EXPECT_LT(end.took, std::chrono::seconds(9));  // The grace is 10 s.
+  EXPECT_THAT(job.left_behind(), IsEmpty());
+}
+
+TEST_F(Faults, WhoCatchesTermHasUntilTheGraceAndNoLonger) {
+  const JobEnd saved =
+      run_job({"-n", "2", "sh", "-c", "test $RANK = 1 && exit 5; trap 'echo saved; exit 0' TERM; sleep 1000 & wait"});
+  EXPECT_EQ(saved.exit_code, 5);
+
+  RunningJob job({"--grace", "300ms", "-n", "2", rank_program(), "only", "0", "ignore", "TERM", "all", "pid", "pause"});
+  const auto pids = pids_by_rank(job.await_output("pid", 2), 2);
+  job.signal(pids[1], SIGKILL);
+  const JobEnd end = job.wait();
+  EXPECT_EQ(end.exit_code, 137);
+  EXPECT_THAT(end.err, HasSubstr("shoalrun: rank 0 did not end within 300 ms: killed\n"));
+  EXPECT_GE(end.took.count(), 300);
+  EXPECT_THAT(job.left_behind(), IsEmpty());
+}
+
+TEST_F(Faults, AStoppedRankIsEndedToo) {
+  RunningJob job({"-n", "3", rank_program(), "pid", "join", "rounds", "0"});
+  const auto pids = pids_by_rank(job.await_output("pid", 3), 3);
+  job.signal(pids[0], SIGSTOP);
+  job.signal(pids[2], SIGKILL);
+  const JobEnd end = job.wait();
+  EXPECT_EQ(end.exit_code, 137);
+  EXPECT_THAT(end.err, HasSubstr("shoalrun: rank 2 was ended by SIGKILL\n"));
+  EXPECT_LT(end.took, std::chrono::seconds(9));
+  EXPECT_THAT(job.left_behind(), IsEmpty());
+}
+
+TEST_F(Faults, AProgramBelowAWrapperShellIsEndedWithItsGroup) {
+  RunningJob job({"-n", "2", "sh", "-c",
+                  rank_program() + " pid join only 1 die ABRT all rounds 0; test $RANK = 1 && exit 134; true"});
+  const JobEnd end = job.wait();
+  EXPECT_NE(end.exit_code, 0);
+  EXPECT_THAT(job.left_behind(), IsEmpty());
+
+  RunningJob killed({"-n", "2", "sh", "-c", "echo $RANK pid $$; sleep 1000; true"});
+  const auto pids = pids_by_rank(killed.await_output("pid", 2), 2);
+  killed.signal(pids[1], SIGKILL);
+  EXPECT_EQ(killed.wait().exit_code, 137);
+  EXPECT_THAT(killed.left_behind(), IsEmpty());
+}
+
+TEST_F(Faults, WhatRanksLeaveRunningAtAGoodEndIsEnded) {
+  RunningJob job(
+      {"-n", "2", "sh", "-c", "sleep 1000 & setsid sh -c 'trap \"\" TERM; sleep 1000; sleep 1000' & echo done"});
+  const JobEnd end = job.wait();
+  EXPECT_EQ(end.exit_code, 0);
+  EXPECT_EQ(end.out, "done\ndone\n");
+  EXPECT_LT(end.took, kSoon);
+  EXPECT_THAT(job.left_behind(), IsEmpty());
+}
+
+TEST_F(Faults, ARankDiesWithoutItsVictimsBeingBlamedWhenAllFailAtOnce) {
+  // The others fail by what the first did, through a pipe of their own that the launcher knows nothing of.
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    const JobEnd end =
+        run_job({"-n", "3", rank_program(), "join", "rounds", "5", "only", "1", "die", "SEGV", "all", "rounds", "0"});
+    ASSERT_EQ(end.exit_code, 139) << end.err;
+    const auto first = end.err.find("shoalrun: rank");
+    ASSERT_NE(first, std::string::npos);
+    ASSERT_EQ(end.err.find("shoalrun: rank 1 was ended by SIGSEGV"), first) << end.err;
+  }
+}
+
+TEST_F(Faults, ManyMixedEndingsLeaveNothing) {
+  const std::vector<std::vector<std::string>> endings{
+      {"join", "rounds", "2"}, {"join", "only", "1", "die", "KILL", "all", "rounds", "0"},
+      {"exit", "4"},           {"join", "only", "0", "throw", "x", "all", "rounds", "0"},
+      {"uncaught", "y"},       {"join", "leave", "_exit", "0"}};
+  for (int repeat = 0; repeat < 60; ++repeat) {
+    std::vector<std::string> arguments{"-n", "3", rank_program()};
+    const auto& ending = endings[static_cast<std::size_t>(repeat) % endings.size()];
+    arguments.insert(arguments.end(), ending.begin(), ending.end());
+    RunningJob job(arguments);
+    job.wait();
+    ASSERT_THAT(job.left_behind(), IsEmpty()) << "repeat " << repeat;
+  }
+}
+
+}  // namespace
+}  // namespace shoal::test

@@ -1,0 +1,192 @@
+// Who descends from a job is found by a variable in its environment, which a process keeps whatever becomes of its
+// parents, session and group.
+#include "running_job.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+#include "descendants.h"
+
+namespace shoal::test {
+namespace {
+
+using std::chrono::steady_clock;
+
+std::string new_mark() {
+  static std::atomic<int> count{0};
+  return "SHOAL_TEST_MARK=" + std::to_string(::getpid()) + "-" + std::to_string(count++) + ".";
+}
+
+[[noreturn]] void become_shoalrun(const std::vector<std::string>& arguments,
+                                  const std::vector<std::string>& environment, int in, int out, int err) {
+  ::dup2(in, STDIN_FILENO);
+  ::dup2(out, STDOUT_FILENO);
+  ::dup2(err, STDERR_FILENO);
+  // Whatever runs the tests may have left descriptors open for us.
+  ::close_range(STDERR_FILENO + 1, ~0U, 0);
+  std::vector<std::string> kept = environment;
+  for (std::string& entry : kept) ::putenv(entry.data());
+  std::vector<std::string> all{SHOALRUN};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  for (std::string& argument : all) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  ::execv(SHOALRUN, argv.data());
+  ::_exit(99);
+}
+
+std::array<int, 2> new_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+  return ends;
+}
+
+int count(const std::string& text, const std::string& part) {
+  int found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++found;
+  return found;
+}
+
+}  // namespace
+
+RunningJob::RunningJob(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
+                       int input)
+    : mark_(new_mark()), begun_(steady_clock::now()) {
+  const auto out = new_pipe();
+  const auto err = new_pipe();
+  const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  std::vector<std::string> variables = environment;
+  variables.push_back(mark_);
+  pid_ = ::fork();
+  if (pid_ < 0) throw std::runtime_error("no process");
+  if (pid_ == 0) become_shoalrun(arguments, variables, input >= 0 ? input : null, out[1], err[1]);
+  for (const int end : {out[1], err[1], null}) ::close(end);
+  streams_ = {out[0], err[0]};
+}
+
+RunningJob::~RunningJob() {
+  if (pid_ > 0) {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  for (const int stream : streams_)
+    if (stream >= 0) ::close(stream);
+}
+
+pid_t RunningJob::guard() const {
+  const auto deadline = steady_clock::now() + kPatience;
+  while (steady_clock::now() < deadline) {
+    for (const auto& process : shoal::detail::descendants())
+      if (process.parent == pid_) return process.pid;
+    std::this_thread::yield();
+  }
+  throw std::runtime_error("shoalrun has no child");
+}
+
+bool RunningJob::read_some(steady_clock::time_point deadline) {
+  std::array<pollfd, 2> sources{pollfd{streams_[0], POLLIN, 0}, pollfd{streams_[1], POLLIN, 0}};
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady_clock::now());
+  if (left.count() <= 0 || ::poll(sources.data(), sources.size(), static_cast<int>(left.count())) == 0)
+    throw std::runtime_error("shoalrun said nothing more; so far: " + texts_[0] + texts_[1]);
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (sources[i].revents == 0) continue;
+    std::array<char, 65536> piece{};
+    const ssize_t size = ::read(sources[i].fd, piece.data(), piece.size());
+    if (size > 0) {
+      texts_[i].append(piece.data(), static_cast<std::size_t>(size));
+    } else if (size == 0) {
+      ::close(streams_[i]);
+      streams_[i] = -1;
+    }
+  }
+  return streams_[0] >= 0 || streams_[1] >= 0;
+}
+
+std::string RunningJob::await_output(const std::string& text, int times) {
+  const auto deadline = steady_clock::now() + kPatience;
+  while (count(texts_[0], text) < times)
+    if (!read_some(deadline)) throw std::runtime_error("output ended without " + text + ": " + texts_[0] + texts_[1]);
+  return texts_[0];
+}
+
+void RunningJob::signal(int signal) { this->signal(pid_, signal); }
+
+void RunningJob::signal(pid_t process, int signal) {
+  begun_ = steady_clock::now();
+  ::kill(process, signal);
+}
+
+void RunningJob::close_output() {
+  ::close(streams_[0]);
+  streams_[0] = -1;
+}
+
+JobEnd RunningJob::wait() {
+  const auto deadline = steady_clock::now() + kPatience;
+  while ((streams_[0] >= 0 || streams_[1] >= 0) && read_some(deadline)) {
+  }
+  int status = 0;
+  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+  return {.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status),
+          .out = texts_[0],
+          .err = texts_[1],
+          .took = std::chrono::duration_cast<std::chrono::milliseconds>(steady_clock::now() - begun_)};
+}
+
+std::vector<pid_t> RunningJob::left_behind() const {
+  std::vector<pid_t> found;
+  const auto deadline = steady_clock::now() + std::chrono::seconds(3);
+  do {
+    found.clear();
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      const auto pid = static_cast<pid_t>(std::strtol(entry.path().filename().c_str(), nullptr, 10));
+      if (pid <= 0 || pid == ::getpid()) continue;
+      std::ifstream file(entry.path() / "environ");
+      const std::string variables{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+      if (variables.find(mark_) != std::string::npos) found.push_back(pid);
+    }
+    if (!found.empty()) std::this_thread::yield();
+  } while (!found.empty() && steady_clock::now() < deadline);
+  return found;
+}
+
+JobEnd run_job(const std::vector<std::string>& arguments, const std::vector<std::string>& environment) {
+  return RunningJob(arguments, environment).wait();
+}
+
+std::string rank_program() { return RANK_PROGRAM; }
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::vector<pid_t> pids_by_rank(const std::string& text, int ranks) {
+  std::vector<pid_t> pids(static_cast<std::size_t>(ranks), -1);
+  for (const std::string& line : lines_of(text)) {
+    int rank = -1;
+    pid_t pid = -1;
+    if (std::sscanf(line.c_str(), "%d pid %d", &rank, &pid) == 2) pids.at(static_cast<std::size_t>(rank)) = pid;
+  }
+  return pids;
+}
+
+}  // namespace shoal::test
