@@ -1,0 +1,110 @@
+#include "train/plan.h"
+
+#include <gtest/gtest.h>
+
+#include "train/evaluate.h"
+#include "train/input_error.h"
+
+namespace shoal::train {
+namespace {
+
+// 3-2-1: layers of 8 and 3 parameters. Over 3 ranks the chunks are 3, 3, 2 and 1, 1, 1.
+RunPlan tiny(int stage) {
+  return {.dims = {3, 2, 1},
+          .stage = stage,
+          .ranks = 3,
+          .algorithms = {},
+          .steps = 5,
+          .train_samples = 10,
+          .test_samples = 4};
+}
+
+OperationLedger of_rank(int rank, int stage) { return predict(training_calls(tiny(stage)), rank, 3); }
+
+TEST(Plan, ReduceScatterSendsTheLayersLessTheOwnChunks) {
+  for (const int stage : {1, 2, 3}) {
+    // Sent: 8 - 3 and 3 - 1 elements of 4 bytes in each of 5 steps; received: the own chunk from two others.
+    EXPECT_EQ(of_rank(0, stage)[Operation::reduce_scatter], (TrafficCount{10, 5 * 4 * (5 + 2), 5 * 4 * (6 + 2)}));
+    EXPECT_EQ(of_rank(1, stage)[Operation::reduce_scatter], (TrafficCount{10, 5 * 4 * (5 + 2), 5 * 4 * (6 + 2)}));
+    EXPECT_EQ(of_rank(2, stage)[Operation::reduce_scatter], (TrafficCount{10, 5 * 4 * (6 + 2), 5 * 4 * (4 + 2)}));
+  }
+}
+
+TEST(Plan, RingAllGatherSendsTheLayersLessTheRightNeighboursChunks) {
+  EXPECT_EQ(of_rank(0, 2)[Operation::all_gather], (TrafficCount{10, 5 * 4 * (5 + 2), 5 * 4 * (5 + 2)}));
+  EXPECT_EQ(of_rank(1, 2)[Operation::all_gather], (TrafficCount{10, 5 * 4 * (6 + 2), 5 * 4 * (5 + 2)}));
+  EXPECT_EQ(of_rank(2, 2)[Operation::all_gather], (TrafficCount{10, 5 * 4 * (5 + 2), 5 * 4 * (6 + 2)}));
+}
+
+TEST(Plan, Stage3GathersTwiceAStep) {
+  EXPECT_EQ(of_rank(1, 3)[Operation::all_gather], (TrafficCount{20, 2 * 5 * 4 * (6 + 2), 2 * 5 * 4 * (5 + 2)}));
+}
+
+TEST(Plan, Stage0AllReducesLayersAndLoss) {
+  // The loss, one double, is reduced on rank 0 (16 bytes in), which sends it to rank 1, and that to rank 2.
+  EXPECT_EQ(of_rank(0, 1)[Operation::all_reduce], (TrafficCount{5, 5 * 8, 5 * 16}));
+  EXPECT_EQ(of_rank(1, 1)[Operation::all_reduce], (TrafficCount{5, 5 * (8 + 8), 5 * 8}));
+  EXPECT_EQ(of_rank(2, 1)[Operation::all_reduce], (TrafficCount{5, 5 * 8, 5 * 8}));
+  // At stage 0 each layer's two halves beside it.
+  EXPECT_EQ(of_rank(0, 0)[Operation::all_reduce], (TrafficCount{15, 5 * (8 + 4 * (7 + 7)), 5 * (16 + 4 * (8 + 7))}));
+  EXPECT_EQ(of_rank(0, 0)[Operation::all_gather], TrafficCount{});
+}
+
+TEST(Plan, GradientsAndParametersMoveTwoOrThreeTimesTheForeignParts) {
+  for (int ranks = 1; ranks <= 9; ++ranks) {
+    for (int stage = 0; stage <= 3; ++stage) {
+      RunPlan plan = tiny(stage);
+      plan.ranks = ranks;
+      std::uint64_t sent = 0;
+      std::uint64_t received = 0;
+      for (int rank = 0; rank < ranks; ++rank) {
+        auto calls = training_calls(plan);
+        std::erase_if(calls, [](const PlannedCall& call) { return call.type == DataType::f64; });  // The loss.
+        sent += predict(calls, rank, ranks).total().sent;
+        received += predict(calls, rank, ranks).total().received;
+      }
+      // Over all ranks (P-1)/P of P times the vector for each half: (P-1) times the 11 parameters' 44 bytes.
+      const std::uint64_t halves = stage == 3 ? 3 : 2;
+      EXPECT_EQ(sent, 5 * halves * static_cast<std::uint64_t>(ranks - 1) * 44) << ranks << " ranks, stage " << stage;
+      EXPECT_EQ(received, sent);
+    }
+  }
+}
+
+TEST(Plan, AWorldOfOneMovesNothing) {
+  for (int stage = 0; stage <= 3; ++stage) {
+    RunPlan plan = tiny(stage);
+    plan.ranks = 1;
+    for (const auto& calls : {training_calls(plan), other_calls(plan)}) {
+      EXPECT_EQ(predict(calls, 0, 1).total().sent, 0U);
+      EXPECT_EQ(predict(calls, 0, 1).total().received, 0U);
+      EXPECT_GT(predict(calls, 0, 1).total().calls, 0U);
+    }
+  }
+}
+
+TEST(Plan, DataGoToEveryOtherRankOnce) {
+  std::uint64_t sent = 0;
+  for (int rank = 0; rank < 3; ++rank) sent += predict(other_calls(tiny(2)), rank, 3)[Operation::broadcast].sent;
+  // Header, 10 and 4 samples of 3 pixels and a label, to two ranks.
+  EXPECT_EQ(sent, 2 * (5 * 8 + 14 * 3 + 14));
+}
+
+TEST(Plan, EvaluationTakesEveryBlockInRoundsOfFourARank) {
+  EXPECT_EQ(evaluation_rounds(1, 1), 1U);
+  EXPECT_EQ(evaluation_rounds(1024, 1), 1U);  // 4 blocks of 256.
+  EXPECT_EQ(evaluation_rounds(1025, 1), 2U);
+  EXPECT_EQ(evaluation_rounds(60'000, 4), 15U);  // 235 blocks, 16 a round.
+  EXPECT_EQ(evaluation_rounds(60'000, 8), 8U);
+}
+
+TEST(Algorithms, AreTheDefaultsWhereTheNamedOneCannotDoTheOperation) {
+  EXPECT_EQ(choose_algorithms(Algorithm::automatic, 2).reduction, Algorithm::pairwise);
+  EXPECT_EQ(choose_algorithms(Algorithm::automatic, 2).all_gather, Algorithm::ring);
+  EXPECT_EQ(choose_algorithms(Algorithm::ring, 2).reduction, Algorithm::ring);
+  EXPECT_EQ(choose_algorithms(Algorithm::pairwise, 3).all_gather, Algorithm::ring);
+  EXPECT_THROW(choose_algorithms(Algorithm::dissemination, 0), UsageError);
+}
+
+}  // namespace
+}  // namespace shoal::train
