@@ -1,16 +1,18 @@
 #include "descendants.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+
+#include "descriptor.h"
 
 namespace shoal::detail {
 namespace {
@@ -18,8 +20,12 @@ namespace {
 // /proc/PID/stat: "PID (name) state parent group ...". The name may hold blanks and parentheses, so what follows
 // it is looked for from the end.
 std::optional<Process> read_process(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  // Not a std::ifstream: it throws when the process ends while it is read.
+  const Descriptor file(::open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, 512> line{};
+  const ssize_t size = file.open() ? ::read(file.get(), line.data(), line.size()) : -1;
+  if (size <= 0) return std::nullopt;
+  const std::string text(line.data(), static_cast<std::size_t>(size));
   const auto after_name = text.rfind(')');
   if (after_name == std::string::npos) return std::nullopt;  // It has just ended.
   Process process{.pid = pid};

@@ -13,8 +13,6 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -53,6 +51,18 @@ std::array<int, 2> new_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
   return ends;
+}
+
+// Empty for a process that has ended; a std::ifstream would throw if it does so meanwhile.
+std::string environment_of(pid_t pid) {
+  std::string text;
+  const int file = ::open(("/proc/" + std::to_string(pid) + "/environ").c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return text;
+  std::array<char, 65536> piece{};
+  for (ssize_t size = 0; (size = ::read(file, piece.data(), piece.size())) > 0;)
+    text.append(piece.data(), static_cast<std::size_t>(size));
+  ::close(file);
+  return text;
 }
 
 int count(const std::string& text, const std::string& part) {
@@ -157,9 +167,7 @@ std::vector<pid_t> RunningJob::left_behind() const {
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
       const auto pid = static_cast<pid_t>(std::strtol(entry.path().filename().c_str(), nullptr, 10));
       if (pid <= 0 || pid == ::getpid()) continue;
-      std::ifstream file(entry.path() / "environ");
-      const std::string variables{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-      if (variables.find(mark_) != std::string::npos) found.push_back(pid);
+      if (environment_of(pid).find(mark_) != std::string::npos) found.push_back(pid);
     }
     if (!found.empty()) std::this_thread::yield();
   } while (!found.empty() && steady_clock::now() < deadline);
