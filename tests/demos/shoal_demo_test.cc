@@ -25,7 +25,7 @@ CommandResult demo(int ranks, const std::string& name) {
 }
 
 std::string golden() {
-  std::ifstream file(GOLDEN_WORLD_OF_FOUR);
+  std::ifstream file{GOLDEN_WORLD_OF_FOUR};
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
@@ -143,8 +143,7 @@ std::string barrier_text(int ranks) {
 
 TEST(ShoalDemo, PrintsTheOriginalsLinesAtFourRanksInRankOrder) {
   const CommandResult result = demo(4, "all");
-  EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(result.err, "");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, barrier_text(4) + golden());
 }
 
@@ -155,8 +154,7 @@ TEST_P(ShoalDemoAt, EveryRankPrintsWhatASerialLoopGivesIt) {
   std::string all = barrier_text(ranks);
   for (const std::string& name : kNames) all += expected_text(name, ranks);
   const CommandResult result = demo(ranks, "all");
-  EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(result.err, "");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, all);
 }
 
