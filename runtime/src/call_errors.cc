@@ -21,8 +21,8 @@ std::string where(const CallContext& context) {
 Error lost_error(int rank, int lost, int waited_for, const std::string& fate, const CallContext& context) {
   const std::string elsewhere =
       waited_for < 0 || waited_for == lost ? "" : fmt::format(", waiting for peer {}", waited_for);
-  return {ErrorCode::peer_lost, fmt::format("rank {}: peer {} lost {}{}: {}", rank, lost, where(context), elsewhere, fate),
-          lost};
+  return {ErrorCode::peer_lost,
+          fmt::format("rank {}: peer {} lost {}{}: {}", rank, lost, where(context), elsewhere, fate), lost};
 }
 
 Error job_ended_error(int rank, const std::string& why, const CallContext& context) {
@@ -45,8 +45,8 @@ Error mismatch_error(int rank, int peer, bool of_this_call, const std::optional<
                      std::size_t expected_bytes, const CallContext& context) {
   if (of_this_call) {
     return {ErrorCode::mismatch,
-            fmt::format("rank {}: mismatch {}: peer {} sent {} bytes where {} were expected", rank, where(context), peer,
-                        sent_bytes, expected_bytes),
+            fmt::format("rank {}: mismatch {}: peer {} sent {} bytes where {} were expected", rank, where(context),
+                        peer, sent_bytes, expected_bytes),
             peer};
   }
   return {ErrorCode::mismatch,
@@ -60,7 +60,8 @@ Error broken_error(int rank, const FirstError& error, bool first, const CallCont
     return {error.code, error.text, error.peer};
   }
   return {ErrorCode::broken,
-          fmt::format("rank {}: {}: the communicator is broken: {}", rank, describe(context.call), error.text), error.rank};
+          fmt::format("rank {}: {}: the communicator is broken: {}", rank, describe(context.call), error.text),
+          error.rank};
 }
 
 }  // namespace shoal::detail

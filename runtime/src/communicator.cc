@@ -17,8 +17,7 @@ std::optional<std::chrono::milliseconds> timeout_from_environment() {
   }
   const auto timeout = parse_duration(text);
   if (!timeout) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("SHOAL_TIMEOUT={} is not a duration (500ms, 2s, 10m)", text));
+    throw Error(ErrorCode::invalid_argument, fmt::format("SHOAL_TIMEOUT={} is not a duration (500ms, 2s, 10m)", text));
   }
   return timeout;
 }
@@ -40,21 +39,17 @@ std::uint64_t fingerprint_of(const Call& call, std::uint32_t communicator, std::
   if (!is_collective(call.operation)) {
     return mixed(mixed(communicator, static_cast<std::uint64_t>(call.type)), call.count);
   }
-  const std::uint64_t kinds = static_cast<std::uint64_t>(call.operation) |
-                              static_cast<std::uint64_t>(call.algorithm) << 8 |
-                              static_cast<std::uint64_t>(call.type) << 16 |
-                              static_cast<std::uint64_t>(call.reduce_op) << 24 |
-                              static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << 32;
+  const std::uint64_t kinds =
+      static_cast<std::uint64_t>(call.operation) | static_cast<std::uint64_t>(call.algorithm) << 8 |
+      static_cast<std::uint64_t>(call.type) << 16 | static_cast<std::uint64_t>(call.reduce_op) << 24 |
+      static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << 32;
   return mixed(mixed(mixed(communicator + (std::uint64_t{1} << 32), sequence), kinds), call.count);
 }
 
 }  // namespace
 
 Communicator::Communicator(detail::Fabric& fabric)
-    : fabric_(&fabric),
-      rank_(fabric.rank()),
-      size_(fabric.size()),
-      default_timeout_(timeout_from_environment()) {}
+    : fabric_(&fabric), rank_(fabric.rank()), size_(fabric.size()), default_timeout_(timeout_from_environment()) {}
 Communicator::Communicator(Communicator&&) noexcept = default;
 Communicator& Communicator::operator=(Communicator&&) noexcept = default;
 Communicator::~Communicator() = default;

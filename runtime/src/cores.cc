@@ -47,8 +47,8 @@ double current_quota() {
         consider(cgroup_quota(first_line("/sys/fs/cgroup" + path + "/cpu.max")));
       } else {
         const std::string folder = "/sys/fs/cgroup/cpu" + path;
-        consider(cgroup_quota(first_line(folder + "/cpu.cfs_quota_us") + " " +
-                              first_line(folder + "/cpu.cfs_period_us")));
+        consider(
+            cgroup_quota(first_line(folder + "/cpu.cfs_quota_us") + " " + first_line(folder + "/cpu.cfs_period_us")));
       }
       if (path.empty() || path == "/") {
         break;

@@ -20,7 +20,6 @@ std::string_view name(ErrorCode code) {
   return "unknown";
 }
 
-Error::Error(ErrorCode code, const std::string& text, int peer)
-    : std::runtime_error(text), code_(code), peer_(peer) {}
+Error::Error(ErrorCode code, const std::string& text, int peer) : std::runtime_error(text), code_(code), peer_(peer) {}
 
 }  // namespace shoal

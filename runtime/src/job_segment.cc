@@ -8,13 +8,14 @@
 
 #include <bit>
 #include <boost/interprocess/exceptions.hpp>
-#include <charconv>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <memory>
 #include <new>
 #include <system_error>
 
+#include "call_book.h"
 #include "mapping.h"
 #include "shoal/runtime/cores.h"
 #include "shoal/runtime/error.h"
@@ -53,9 +54,7 @@ boost::interprocess::mapped_region map(int fd, const Geometry& geometry) {
 }
 
 // Text from shared memory ends where its writer said, or at the buffer's end.
-std::string text_of(const char (&text)[detail::kTextBytes]) {
-  return {text, strnlen(text, detail::kTextBytes)};
-}
+std::string text_of(const char (&text)[detail::kTextBytes]) { return {text, strnlen(text, detail::kTextBytes)}; }
 
 void copy_text(char (&into)[detail::kTextBytes], const std::string& text) {
   const std::size_t bytes = std::min(text.size(), detail::kTextBytes - 1);
@@ -134,58 +133,6 @@ std::string fate(FailureKind kind, int code) {
   return "it failed";
 }
 
-Traffic read_ledger(const Ledger& ledger) {
-  Traffic traffic;
-  for (std::size_t operation = 0; operation < kOperationCount; ++operation) {
-    for (std::size_t algorithm = 0; algorithm < kAlgorithmCount; ++algorithm) {
-      const LedgerRow& row = ledger.rows[operation][algorithm];
-      // Relaxed: counters; each is exact, and nothing else is read by their order.
-      const TrafficCount count{.calls = row.calls.load(std::memory_order_relaxed),
-                               .sent = row.sent.load(std::memory_order_relaxed),
-                               .received = row.received.load(std::memory_order_relaxed)};
-      if (count == TrafficCount{}) {
-        continue;
-      }
-      const std::string op(name(static_cast<Operation>(operation)));
-      traffic.sent += count.sent;
-      traffic.received += count.received;
-      traffic.by_op[op] += count;
-      traffic.by_algorithm[op + ":" + std::string(name(static_cast<Algorithm>(algorithm)))] += count;
-    }
-  }
-  return traffic;
-}
-
-std::optional<Call> read_call(const RankState& state, std::uint64_t number) {
-  const CallRecord& record = state.records[number % kRecordCount];
-  // Pairs with the release in ShmFabric::begin; read again after, so that fields overwritten meanwhile are dropped.
-  if (number == 0 || record.number.load(std::memory_order_acquire) != number) {
-    return std::nullopt;
-  }
-  const std::uint64_t count = record.count.load(std::memory_order_acquire);
-  const std::uint64_t kinds = record.kinds.load(std::memory_order_acquire);
-  if (record.number.load(std::memory_order_acquire) != number) {
-    return std::nullopt;
-  }
-  return Call{.operation = static_cast<Operation>(kinds & 0xff),
-              .algorithm = static_cast<Algorithm>(kinds >> 8 & 0xff),
-              .type = static_cast<DataType>(kinds >> 16 & 0xff),
-              .reduce_op = static_cast<ReduceOp>(kinds >> 24 & 0xff),
-              .root = static_cast<std::int32_t>(static_cast<std::uint32_t>(kinds >> 32)),
-              .count = count};
-}
-
-std::optional<Call> find_call(const RankState& state, std::uint64_t fingerprint) {
-  const std::uint64_t last = state.calls_begun.load(std::memory_order_acquire);
-  for (std::uint64_t back = 0; back < kRecordCount && back < last; ++back) {
-    const CallRecord& record = state.records[(last - back) % kRecordCount];
-    if (record.fingerprint.load(std::memory_order_acquire) == fingerprint) {
-      return read_call(state, last - back);
-    }
-  }
-  return std::nullopt;
-}
-
 }  // namespace detail
 
 JobSegment::Mapping::Mapping(int fd, bool owns, const Geometry& shape)
@@ -261,14 +208,14 @@ JobSegment JobSegment::attach(const std::string& reference) {
     refuse(fmt::format("descriptor {} is not a job's segment", fd));
   }
   if (header.version != detail::kLayoutVersion) {
-    refuse(fmt::format("the job's segment has layout {}, this program knows {}: launcher and program are of different versions",
-                       header.version, detail::kLayoutVersion));
+    refuse(fmt::format(
+        "the job's segment has layout {}, this program knows {}: launcher and program are of different versions",
+        header.version, detail::kLayoutVersion));
   }
   const int ranks = header.ranks <= detail::kMostRanks ? static_cast<int>(header.ranks) : 0;
   const Geometry geometry =
       Geometry::of({.ranks = ranks, .channel_bytes = header.channel_bytes, .heap_bytes = header.heap_bytes});
-  if (geometry.segment_bytes != header.segment_bytes ||
-      status.st_size != static_cast<off_t>(geometry.segment_bytes)) {
+  if (geometry.segment_bytes != header.segment_bytes || status.st_size != static_cast<off_t>(geometry.segment_bytes)) {
     refuse("the segment's size is not what its header says");
   }
   return JobSegment(std::make_shared<Mapping>(fd, false, geometry));

@@ -82,7 +82,8 @@ struct alignas(kApart) Ledger {
   LedgerRow rows[kOperationCount][kAlgorithmCount];
 };
 
-static_assert(sizeof(SegmentHeader) == kApart && sizeof(JobState) == 4 * kApart && sizeof(CommunicatorState) == 4 * kApart);
+static_assert(sizeof(SegmentHeader) == kApart && sizeof(JobState) == 4 * kApart &&
+              sizeof(CommunicatorState) == 4 * kApart);
 static_assert(sizeof(CallRecord) == 32 && offsetof(RankState, doorbell) == kApart &&
               offsetof(RankState, calls_begun) == 2 * kApart);
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free);

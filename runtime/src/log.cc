@@ -1,5 +1,3 @@
-#include "log_setup.h"
-
 #include <fmt/format.h>
 #include <spdlog/sinks/null_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -7,6 +5,8 @@
 
 #include <cstdlib>
 #include <string>
+
+#include "log_setup.h"
 
 // One logger a process, made after the fork: a logger that existed before would share its lock and its buffer's
 // state with the parent's.

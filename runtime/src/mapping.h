@@ -54,12 +54,6 @@ struct JobSegment::Mapping {
 
 namespace detail {
 
-/// Readings from outside of what a rank keeps about itself.
-Traffic read_ledger(const Ledger& ledger);
-std::optional<Call> read_call(const RankState& state, std::uint64_t number);
-/// The latest call of this rank with another fingerprint's record, or its last call of all.
-std::optional<Call> find_call(const RankState& state, std::uint64_t fingerprint);
-
 /// "it was ended by SIGKILL", "it exited with status 3", "it left".
 std::string fate(FailureKind kind, int code);
 

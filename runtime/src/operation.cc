@@ -8,16 +8,26 @@ namespace shoal {
 namespace {
 
 constexpr std::array<std::string_view, kOperationCount> kOperationNames{
-    "barrier",       "broadcast",      "reduce",     "all_reduce",   "reduce_scatter", "all_gather",
-    "all_gather_v",  "gather",         "gather_v",   "scatter",      "scatter_v",      "scatter_cyclic",
-    "all_to_all",    "all_to_all_v",   "send",       "recv",         "exchange"};
-constexpr std::array<std::string_view, kAlgorithmCount> kAlgorithmNames{
-    "auto",  "ring",   "pairwise",      "recursive_halving", "recursive_doubling", "binomial", "pipelined",
-    "bruck", "linear", "dissemination", "tiny",              "slots",              "direct"};
+    "barrier",      "broadcast",    "reduce",   "all_reduce", "reduce_scatter", "all_gather",
+    "all_gather_v", "gather",       "gather_v", "scatter",    "scatter_v",      "scatter_cyclic",
+    "all_to_all",   "all_to_all_v", "send",     "recv",       "exchange"};
+constexpr std::array<std::string_view, kAlgorithmCount> kAlgorithmNames{"auto",
+                                                                        "ring",
+                                                                        "pairwise",
+                                                                        "recursive_halving",
+                                                                        "recursive_doubling",
+                                                                        "binomial",
+                                                                        "pipelined",
+                                                                        "bruck",
+                                                                        "linear",
+                                                                        "dissemination",
+                                                                        "tiny",
+                                                                        "slots",
+                                                                        "direct"};
 constexpr std::array<std::string_view, kReduceOpCount> kReduceOpNames{"sum",  "mean", "min", "max",
-                                                                       "prod", "band", "bor", "bxor"};
-constexpr std::array<std::string_view, kDataTypeCount> kDataTypeNames{
-    "byte", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "bf16", "f16"};
+                                                                      "prod", "band", "bor", "bxor"};
+constexpr std::array<std::string_view, kDataTypeCount> kDataTypeNames{"byte", "i8",  "i16", "i32", "i64",  "u8", "u16",
+                                                                      "u32",  "u64", "f32", "f64", "bf16", "f16"};
 constexpr std::array<std::size_t, kDataTypeCount> kElementBytes{1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 2, 2};
 
 // A value read from shared memory may be anything; a name for it must still come out.
@@ -38,8 +48,7 @@ std::optional<Enum> named_in(const std::array<std::string_view, N>& names, std::
 }
 
 bool reduces(Operation operation) {
-  return operation == Operation::reduce || operation == Operation::all_reduce ||
-         operation == Operation::reduce_scatter;
+  return operation == Operation::reduce || operation == Operation::all_reduce || operation == Operation::reduce_scatter;
 }
 
 }  // namespace
@@ -54,18 +63,10 @@ std::size_t element_bytes(DataType type) {
   return index < kDataTypeCount ? kElementBytes[index] : 1;
 }
 
-std::optional<Operation> operation_named(std::string_view text) {
-  return named_in<Operation>(kOperationNames, text);
-}
-std::optional<Algorithm> algorithm_named(std::string_view text) {
-  return named_in<Algorithm>(kAlgorithmNames, text);
-}
-std::optional<ReduceOp> reduce_op_named(std::string_view text) {
-  return named_in<ReduceOp>(kReduceOpNames, text);
-}
-std::optional<DataType> data_type_named(std::string_view text) {
-  return named_in<DataType>(kDataTypeNames, text);
-}
+std::optional<Operation> operation_named(std::string_view text) { return named_in<Operation>(kOperationNames, text); }
+std::optional<Algorithm> algorithm_named(std::string_view text) { return named_in<Algorithm>(kAlgorithmNames, text); }
+std::optional<ReduceOp> reduce_op_named(std::string_view text) { return named_in<ReduceOp>(kReduceOpNames, text); }
+std::optional<DataType> data_type_named(std::string_view text) { return named_in<DataType>(kDataTypeNames, text); }
 
 std::string describe(const Call& call) {
   std::string text = fmt::format("{} ({}", name(call.operation), name(call.algorithm));

@@ -30,8 +30,7 @@ std::pair<JobSegment, int> membership_from_environment() {
   int rank = -1;
   const auto [rest, error] = std::from_chars(view.data(), view.data() + view.size(), rank);
   if (error != std::errc{} || rest != view.data() + view.size() || rank < 0 || rank >= segment.ranks()) {
-    throw Error(ErrorCode::system,
-                fmt::format("SHOAL_RANK={} is not a rank of this job of {}", view, segment.ranks()));
+    throw Error(ErrorCode::system, fmt::format("SHOAL_RANK={} is not a rank of this job of {}", view, segment.ranks()));
   }
   return {std::move(segment), rank};
 }
@@ -55,10 +54,7 @@ void claim(const JobSegment& segment, int rank) {
 
 struct Session::State {
   State(JobSegment job, int rank)
-      : segment(std::move(job)),
-        heap(segment.mapping().heap(rank), rank),
-        fabric(segment, rank),
-        world(fabric) {}
+      : segment(std::move(job)), heap(segment.mapping().heap(rank), rank), fabric(segment, rank), world(fabric) {}
 
   JobSegment segment;
   detail::Heap heap;

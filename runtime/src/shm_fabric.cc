@@ -14,17 +14,6 @@ bool is_set(const std::atomic<std::uint32_t>& once) {
   return once.load(std::memory_order_acquire) == static_cast<std::uint32_t>(Once::set);
 }
 
-// Counters have one writer, this rank, and readers that need no order.
-void add(std::atomic<std::uint64_t>& counter, std::uint64_t amount) {
-  counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
-}
-
-std::uint64_t packed_kinds(const Call& call) {
-  return static_cast<std::uint64_t>(call.operation) | static_cast<std::uint64_t>(call.algorithm) << 8 |
-         static_cast<std::uint64_t>(call.type) << 16 | static_cast<std::uint64_t>(call.reduce_op) << 24 |
-         static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << 32;
-}
-
 std::string text_of(const char (&text)[kTextBytes]) { return {text, strnlen(text, kTextBytes)}; }
 
 }  // namespace
@@ -84,8 +73,7 @@ ShmFabric::ShmFabric(JobSegment segment, int rank)
       size_(segment_.ranks()),
       policy_(WaitPolicy::for_ranks(static_cast<std::uint32_t>(size_), segment_.mapping().header().cores)),
       self_(segment_.mapping().rank(rank)),
-      row_(&segment_.mapping().ledger(rank).rows[0][0]),
-      calls_begun_(self_.calls_begun.load(std::memory_order_relaxed)) {
+      book_(self_, segment_.mapping().ledger(rank)) {
   const auto& mapping = segment_.mapping();
   writers_.reserve(static_cast<std::size_t>(size_));
   readers_.reserve(static_cast<std::size_t>(size_));
@@ -103,19 +91,7 @@ void ShmFabric::begin(const CallContext& context) {
     }
     throw_broken(context);
   }
-  const Call& call = context.call;
-  CallRecord& record = self_.records[++calls_begun_ % kRecordCount];
-  // A reader that sees a field of this call (release) also sees that the number it knew is gone.
-  record.number.store(0, std::memory_order_relaxed);
-  record.fingerprint.store(context.fingerprint, std::memory_order_release);
-  record.count.store(call.count, std::memory_order_release);
-  record.kinds.store(packed_kinds(call), std::memory_order_release);
-  record.number.store(calls_begun_, std::memory_order_release);  // Pairs with the acquires in read_call.
-  self_.calls_begun.store(calls_begun_, std::memory_order_release);
-  row_ = &segment_.mapping()
-              .ledger(rank_)
-              .rows[static_cast<std::size_t>(call.operation)][static_cast<std::size_t>(call.algorithm)];
-  add(row_->calls, 1);
+  book_.begin(context.call, context.fingerprint);
 }
 
 void ShmFabric::end(const CallContext&) noexcept {}
@@ -136,7 +112,7 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
       moved = true;
       wake_peer(pending.to);
       if (writer->done()) {
-        add(row_->sent, transfer.out.size());
+        book_.charge_sent(transfer.out.size());
         pending.to = -1;
       }
     }
@@ -150,7 +126,7 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
       }
       wake_peer(pending.from);
       if (incoming->done()) {
-        add(row_->received, transfer.in.size());
+        book_.charge_received(transfer.in.size());
         pending.from = -1;
       }
     }
@@ -158,9 +134,8 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
   };
   while (pending.to >= 0 || pending.from >= 0) {
     if (!advance()) {
-      wait_until(self_, policy_for(context), advance, [&](std::chrono::nanoseconds elapsed) {
-        return check(pending, context, elapsed, advance);
-      });
+      wait_until(self_, policy_for(context), advance,
+                 [&](std::chrono::nanoseconds elapsed) { return check(pending, context, elapsed, advance); });
     }
   }
 }
@@ -216,12 +191,10 @@ void ShmFabric::throw_aborted(const Transfer& pending, const CallContext& contex
 void ShmFabric::throw_broken(const CallContext& context) {
   const CommunicatorState& state = segment_.mapping().world();
   const bool first = !std::exchange(thrown_, true);
-  throw broken_error(rank_,
-                     {.code = static_cast<ErrorCode>(state.code),
-                      .rank = state.rank,
-                      .peer = state.peer,
-                      .text = text_of(state.text)},
-                     first, context);
+  throw broken_error(
+      rank_,
+      {.code = static_cast<ErrorCode>(state.code), .rank = state.rank, .peer = state.peer, .text = text_of(state.text)},
+      first, context);
 }
 
 bool ShmFabric::job_aborted() const { return is_set(segment_.mapping().job().aborted); }

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "call_book.h"
 #include "channel.h"
 #include "mapping.h"
 #include "shoal/runtime/fabric.h"
@@ -45,9 +46,8 @@ class ShmFabric : public Fabric {
   RankState& self_;
   std::vector<ChannelWriter> writers_;  // By the rank at the other end.
   std::vector<ChannelReader> readers_;
-  LedgerRow* row_;                  // Of the call being made.
-  std::uint64_t calls_begun_;
-  bool thrown_ = false;             // Whether this rank has had the communicator's error already.
+  CallBook book_;
+  bool thrown_ = false;  // Whether this rank has had the communicator's error already.
 };
 
 }  // namespace shoal::detail

@@ -32,8 +32,7 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text) {
 
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
   double value = 0;
-  const auto [rest, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
   if (error != std::errc{} || !std::isfinite(value) || value < 0) {
     return std::nullopt;
   }

@@ -136,11 +136,10 @@ TEST(Communicator, LedgerCountsPayloadByOperationAndAlgorithmAndNothingElse) {
     });
     const std::uint64_t sent = comm.rank() == 0 ? 200 : 0;
     const std::uint64_t received = comm.rank() == 0 ? 0 : 100;
-    const Traffic expected{
-        .sent = sent,
-        .received = received,
-        .by_op = {{"scatter", {1, sent, received}}, {"barrier", {1, 0, 0}}},
-        .by_algorithm = {{"scatter:linear", {1, sent, received}}, {"barrier:linear", {1, 0, 0}}}};
+    const Traffic expected{.sent = sent,
+                           .received = received,
+                           .by_op = {{"scatter", {1, sent, received}}, {"barrier", {1, 0, 0}}},
+                           .by_algorithm = {{"scatter:linear", {1, sent, received}}, {"barrier:linear", {1, 0, 0}}}};
     EXPECT_EQ(comm.traffic() - before, expected);
   });
   EXPECT_TRUE(ranks.all_passed()) << ranks;

@@ -41,9 +41,7 @@ TEST(Geometry, PartsFollowOneAnotherWithoutOverlap) {
 }
 
 TEST(Geometry, ShapesThatCannotBeAreRefusedByName) {
-  const auto text = [](JobShape shape) {
-    return error_of([&] { Geometry::of(shape); }, ErrorCode::invalid_argument);
-  };
+  const auto text = [](JobShape shape) { return error_of([&] { Geometry::of(shape); }, ErrorCode::invalid_argument); };
   EXPECT_THAT(text({.ranks = 0}), HasSubstr("0 ranks"));
   EXPECT_THAT(text({.ranks = -5}), HasSubstr("-5 ranks"));
   EXPECT_THAT(text({.ranks = 4097}), HasSubstr("4097 ranks"));

@@ -17,8 +17,8 @@ TEST(Units, BytesTakePowersOf1024) {
 }
 
 TEST(Units, WhatIsNoSizeIsRefused) {
-  for (const char* text : {"", "K", "-1", "+1", "1.5M", "4KB", "4 K", " 4", "1T", "0x10", "17179869184G",
-                           "18446744073709551616"}) {
+  for (const char* text :
+       {"", "K", "-1", "+1", "1.5M", "4KB", "4 K", " 4", "1T", "0x10", "17179869184G", "18446744073709551616"}) {
     EXPECT_FALSE(parse_bytes(text).has_value()) << text;
   }
 }

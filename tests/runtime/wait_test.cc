@@ -72,7 +72,8 @@ TEST(WaitOnTwoThreads, SleepersAreWokenEveryTime) {
   constexpr std::uint32_t kTurns = 100'000;
   const auto play = [&](std::uint32_t me) {
     for (std::uint32_t i = me; i < kTurns; i += 2) {
-      wait_until(states[me], kSleepAtOnce, [&] { return turn.load(std::memory_order_seq_cst) == i; }, never_check);
+      wait_until(
+          states[me], kSleepAtOnce, [&] { return turn.load(std::memory_order_seq_cst) == i; }, never_check);
       turn.store(i + 1, std::memory_order_seq_cst);
       wake(states[1 - me]);
     }

@@ -23,7 +23,7 @@ std::string_view name(FailureKind kind);
 struct FirstFailure {
   int rank = -1;  ///< The culprit; -1 for the job as a whole (timeout).
   FailureKind kind = FailureKind::exit;
-  int code = 0;         ///< Exit status, or signal number for kind `signal`.
+  int code = 0;           ///< Exit status, or signal number for kind `signal`.
   std::string message{};  ///< `rank 2 was ended by SIGKILL`.
 };
 

@@ -1,0 +1,86 @@
+#include "simulated_job.h"
+
+#include <fmt/format.h>
+
+namespace shoal::detail {
+namespace {
+
+constexpr std::uint64_t kWhole = 16;  // As in shared memory: pieces but the last are whole elements of any type.
+
+std::uint64_t rounded_up(std::uint64_t bytes) {
+  return bytes > SimulationOptions::kUnbounded - kWhole ? bytes : (bytes + kWhole - 1) / kWhole * kWhole;
+}
+
+}  // namespace
+
+SimulatedJob::SimulatedJob(int ranks, const SimulationOptions& options)
+    : options_(options),
+      scheduler_(ranks, random(), options.seed, options.stack_bytes),
+      ranks_(static_cast<std::size_t>(ranks)),
+      channels_(static_cast<std::size_t>(ranks)),
+      capacity_(rounded_up(options.channel_bytes)) {}
+
+SimulatedChannel& SimulatedJob::channel(int from, int to) {
+  return channels_[static_cast<std::size_t>(from)].try_emplace(to, capacity_).first->second;
+}
+
+const FirstError* SimulatedJob::broken(std::uint32_t communicator) const {
+  const auto found = broken_.find(communicator);
+  return found == broken_.end() ? nullptr : &found->second;
+}
+
+void SimulatedJob::set_broken(std::uint32_t communicator, FirstError error) {
+  if (broken_.try_emplace(communicator, std::move(error)).second) {
+    wake_all();
+  }
+}
+
+void SimulatedJob::die(int rank) {
+  this->rank(rank).outcome.died = true;
+  dead_ = rank;
+  wake_all();
+}
+
+void SimulatedJob::finish(int rank) {
+  this->rank(rank).finished = true;
+  for (int other = 0; other < size(); ++other) {
+    if (this->rank(other).waits_to == rank || this->rank(other).waits_from == rank) {
+      scheduler_.wake(other);
+    }
+  }
+}
+
+void SimulatedJob::report_deadlock() {
+  deadlock_ = "deadlock:";
+  for (int index = 0; index < size(); ++index) {
+    const Rank& blocked = rank(index);
+    if (blocked.blocked_in == nullptr) {
+      continue;
+    }
+    deadlock_ += fmt::format("\n  rank {} {} waits to", index, where(*blocked.blocked_in));
+    if (blocked.waits_from >= 0) {
+      deadlock_ += fmt::format(" receive from rank {}", blocked.waits_from);
+    }
+    if (blocked.waits_to >= 0) {
+      deadlock_ += fmt::format("{} send to rank {}", blocked.waits_from >= 0 ? " and" : "", blocked.waits_to);
+    }
+  }
+  wake_all();
+}
+
+std::uint64_t SimulatedJob::draw_piece(std::uint64_t most, bool rest) {
+  const std::uint64_t whole = rest ? most : most / kWhole * kWhole;
+  if (!random() || most <= kWhole) {
+    return whole;
+  }
+  const std::uint64_t drawn = (scheduler_.draw((most + kWhole - 1) / kWhole) + 1) * kWhole;
+  return drawn < most ? drawn : whole;
+}
+
+void SimulatedJob::wake_all() {
+  for (int rank = 0; rank < size(); ++rank) {
+    scheduler_.wake(rank);
+  }
+}
+
+}  // namespace shoal::detail

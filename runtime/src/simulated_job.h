@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "call_errors.h"
+#include "fiber_scheduler.h"
+#include "layout.h"
+#include "shoal/runtime/simulation.h"
+#include "simulated_channel.h"
+
+namespace shoal::detail {
+
+/// Thrown out of the transfer of a rank that dies. No std::exception, so that nobody takes it for an error of the call
+/// and lets the others know: the dead tell nothing.
+struct SimulatedDeath {};
+
+/// What the ranks of a simulated world share: what real ones have in their segment.
+class SimulatedJob {
+ public:
+  struct Rank {
+    SimulatedRank outcome;
+    std::unique_ptr<RankState> state = std::make_unique<RankState>();
+    std::unique_ptr<Ledger> ledger = std::make_unique<Ledger>();
+    const CallContext* blocked_in = nullptr;  ///< While it is blocked: its call, and for whom it waits (-1: nobody).
+    int waits_to = -1;
+    int waits_from = -1;
+    bool finished = false;
+  };
+
+  SimulatedJob(int ranks, const SimulationOptions& options);
+
+  int size() const { return static_cast<int>(ranks_.size()); }
+  const SimulationOptions& options() const { return options_; }
+  FiberScheduler& scheduler() { return scheduler_; }
+  Rank& rank(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  SimulatedChannel& channel(int from, int to);
+
+  /// The first error of a communicator; null while there is none.
+  const FirstError* broken(std::uint32_t communicator) const;
+  void set_broken(std::uint32_t communicator, FirstError error);
+
+  std::optional<int> dead() const { return dead_; }
+  void die(int rank);
+  void finish(int rank);
+
+  /// Empty, or who waits for whom. Set when nobody can go on; wakes everybody.
+  const std::string& deadlock() const { return deadlock_; }
+  void report_deadlock();
+
+  /// How much of `most` bytes moves in one go, in whole elements of any type unless it is the `rest` of a message:
+  /// all of it, or a random part.
+  std::uint64_t draw_piece(std::uint64_t most, bool rest);
+  bool random() const { return options_.schedule == SimulationOptions::Schedule::random; }
+
+ private:
+  void wake_all();
+
+  SimulationOptions options_;
+  FiberScheduler scheduler_;
+  std::vector<Rank> ranks_;
+  std::vector<std::unordered_map<int, SimulatedChannel>> channels_;  // [from], by to: only those in use exist.
+  std::uint64_t capacity_;
+  std::map<std::uint32_t, FirstError> broken_;
+  std::optional<int> dead_;
+  std::string deadlock_;
+};
+
+}  // namespace shoal::detail

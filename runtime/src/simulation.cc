@@ -1,0 +1,76 @@
+#include "shoal/runtime/simulation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+
+#include "call_book.h"
+#include "simulated_job.h"
+#include "simulation_fabric.h"
+
+namespace shoal {
+namespace {
+
+void run_rank(detail::SimulatedJob& job, int rank, const std::function<void(Communicator&)>& body) {
+  SimulatedRank& outcome = job.rank(rank).outcome;
+  try {
+    detail::SimulationFabric fabric(job, rank);
+    Communicator world(fabric);
+    body(world);
+  } catch (const Error& error) {
+    outcome.error_code = error.code();
+    outcome.error = error.what();
+  } catch (const std::exception& error) {
+    outcome.error = error.what();
+  } catch (const detail::SimulatedDeath&) {
+    outcome.error = fmt::format("rank {} died at its scheduling point {}", rank, outcome.scheduling_points);
+  }
+  outcome.traffic = detail::read_ledger(*job.rank(rank).ledger);
+  job.finish(rank);
+}
+
+}  // namespace
+
+bool SimulationResult::ok() const {
+  return std::ranges::all_of(ranks, [](const SimulatedRank& rank) { return rank.error.empty(); });
+}
+
+std::chrono::nanoseconds SimulationResult::time() const {
+  std::chrono::nanoseconds latest{0};
+  for (const SimulatedRank& rank : ranks) {
+    latest = std::max(latest, rank.clock);
+  }
+  return latest;
+}
+
+std::ostream& operator<<(std::ostream& out, const SimulationResult& result) {
+  out << fmt::format("simulation of {} ranks, seed {}, channels of {} bytes: {}", result.ranks.size(),
+                     result.options.seed, result.options.channel_bytes, result.ok() ? "ok" : "failed");
+  for (std::size_t rank = 0; rank < result.ranks.size(); ++rank) {
+    if (!result.ranks[rank].error.empty()) {
+      out << fmt::format("\n  rank {}: {}", rank, result.ranks[rank].error);
+    }
+  }
+  return out;
+}
+
+SimulationResult simulate(int ranks, const std::function<void(Communicator&)>& body, const SimulationOptions& options) {
+  if (ranks < 1) {
+    throw Error(ErrorCode::invalid_argument, fmt::format("simulate: {} ranks: a world has at least 1", ranks));
+  }
+  if (options.death && (options.death->rank < 0 || options.death->rank >= ranks)) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("simulate: rank {} that is to die is none of the {}", options.death->rank, ranks));
+  }
+  detail::SimulatedJob job(ranks, options);
+  job.scheduler().run([&](int rank) { run_rank(job, rank, body); }, [&] { job.report_deadlock(); });
+  SimulationResult result{.options = options, .ranks = {}, .deadlock = job.deadlock()};
+  result.ranks.reserve(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank) {
+    result.ranks.push_back(std::move(job.rank(rank).outcome));
+  }
+  return result;
+}
+
+}  // namespace shoal

@@ -1,0 +1,253 @@
+// A transfer moves what it can; when it can move nothing its fiber blocks until a peer that it waits for has moved
+// something on their channel, has ended, or the communicator is broken.
+//
+// Invariant: a fiber that is blocked is woken by whatever could let it go on: the receiver's bytes (waits_from), the
+// sender's room (waits_to), the end of either, the first error of any communicator, a death, a deadlock.
+#include "simulation_fabric.h"
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include "mapping.h"
+
+namespace shoal::detail {
+
+class SimulationFabric::Outgoing {
+ public:
+  Outgoing(SimulatedJob& job, int from, const Transfer& transfer)
+      : job_(job), from_(from), to_(transfer.to), out_(transfer.out), done_(to_ < 0) {
+    if (!done_) {
+      const auto& options = job.options();
+      busy_until_ = job.rank(from).outcome.clock +
+                    std::chrono::nanoseconds(
+                        static_cast<std::int64_t>(static_cast<double>(out_.size()) / options.bytes_per_second * 1e9));
+    }
+  }
+
+  bool done() const { return done_; }
+  int waits_to() const { return done_ ? -1 : to_; }
+  std::chrono::nanoseconds busy_until() const { return busy_until_; }
+
+  /// Whether anything moved.
+  bool advance(std::uint64_t fingerprint) {
+    SimulatedChannel& channel = job_.channel(from_, to_);
+    const std::uint64_t room = channel.room();
+    if (room == 0) {
+      return false;
+    }
+    const bool begins = !std::exchange(begun_, true);
+    if (begins) {
+      SimulatedMessage message{
+          .fingerprint = fingerprint, .bytes = out_.size(), .arrival = busy_until_ + job_.options().latency};
+      if (!job_.options().phantom) {
+        message.content.resize(out_.size());
+      }
+      channel.begin_message(std::move(message));
+    }
+    const std::uint64_t most = std::min<std::uint64_t>(out_.size() - written_, room);
+    const std::uint64_t bytes = job_.draw_piece(most, written_ + most == out_.size());
+    if (bytes == 0 && written_ < out_.size() && !begins) {
+      return false;  // Room for less than a whole element.
+    }
+    channel.write(job_.options().phantom ? std::span(out_.data(), bytes) : out_.subspan(written_, bytes));
+    written_ += bytes;
+    done_ = written_ == out_.size();
+    if (job_.rank(to_).waits_from == from_) {
+      job_.scheduler().wake(to_);
+    }
+    return true;
+  }
+
+ private:
+  SimulatedJob& job_;
+  int from_;
+  int to_;
+  std::span<const std::byte> out_;
+  std::chrono::nanoseconds busy_until_{0};
+  std::uint64_t written_ = 0;
+  bool begun_ = false;
+  bool done_;
+};
+
+class SimulationFabric::Incoming {
+ public:
+  Incoming(SimulatedJob& job, int to, const Transfer& transfer)
+      : job_(job), from_(transfer.from), to_(to), transfer_(transfer), done_(from_ < 0) {
+    if (!done_) {
+      announce(true);
+    }
+  }
+  Incoming(const Incoming&) = delete;
+  Incoming& operator=(const Incoming&) = delete;
+  ~Incoming() {
+    if (!done_) {
+      announce(false);
+    }
+  }
+
+  bool done() const { return done_; }
+  int waits_from() const { return done_ ? -1 : from_; }
+  std::chrono::nanoseconds arrival() const { return arrival_; }
+
+  /// Whether anything moved.
+  bool advance(const CallContext& context) {
+    SimulatedChannel& channel = job_.channel(from_, to_);
+    const SimulatedMessage* message = channel.front();
+    if (message == nullptr) {
+      return false;
+    }
+    if (!opened_) {
+      open(*message, context);
+    }
+    const std::uint64_t there = message->written - message->read;
+    const std::uint64_t left = message->bytes - message->read;
+    const std::uint64_t bytes = job_.draw_piece(there, there == left);
+    if (bytes == 0 && left > 0) {
+      return false;
+    }
+    if (!message->content.empty() && bytes > 0) {
+      const std::byte* piece = message->content.data() + message->read;
+      std::byte* into = transfer_.in.data() + message->read;
+      transfer_.fold != nullptr ? transfer_.fold->function(into, piece, bytes)
+                                : static_cast<void>(std::memcpy(into, piece, bytes));
+    }
+    arrival_ = message->arrival;
+    channel.read(bytes);
+    if (message->read == message->bytes) {
+      channel.end_message();
+      done_ = true;
+      announce(false);
+    }
+    wake_sender();
+    return true;
+  }
+
+ private:
+  void open(const SimulatedMessage& message, const CallContext& context) {
+    opened_ = true;
+    if (message.fingerprint != context.fingerprint || message.bytes != transfer_.in.size()) {
+      throw mismatch_error(to_, from_, message.fingerprint == context.fingerprint,
+                           find_call(*job_.rank(from_).state, message.fingerprint), message.bytes, transfer_.in.size(),
+                           context);
+    }
+  }
+  void announce(bool waits) {
+    job_.channel(from_, to_).set_receiver_waits(waits);
+    wake_sender();  // At a rendezvous it may begin now.
+  }
+  void wake_sender() {
+    if (job_.rank(from_).waits_to == to_) {
+      job_.scheduler().wake(from_);
+    }
+  }
+
+  SimulatedJob& job_;
+  int from_;
+  int to_;
+  const Transfer& transfer_;
+  std::chrono::nanoseconds arrival_{0};
+  bool opened_ = false;
+  bool done_;
+};
+
+SimulationFabric::SimulationFabric(SimulatedJob& job, int rank)
+    : job_(job), rank_(rank), self_(job.rank(rank)), book_(*self_.state, *self_.ledger) {}
+
+void SimulationFabric::begin(const CallContext& context) {
+  if (const FirstError* error = job_.broken(context.communicator)) {
+    const bool first = !std::exchange(thrown_, true);
+    if (first && job_.dead()) {
+      throw lost_error(rank_, *job_.dead(), -1, fate(FailureKind::signal, SIGKILL), context);
+    }
+    throw broken_error(rank_, *error, first, context);
+  }
+  book_.begin(context.call, context.fingerprint);
+}
+
+void SimulationFabric::end(const CallContext&) noexcept {}
+
+void SimulationFabric::transfer(const Transfer& transfer, CallContext& context) {
+  scheduling_point();
+  ++self_.outcome.steps;
+  Outgoing outgoing(job_, rank_, transfer);
+  Incoming incoming(job_, rank_, transfer);
+  while (true) {
+    bool moved = false;
+    if (!outgoing.done() && outgoing.advance(context.fingerprint)) {
+      moved = true;
+      if (outgoing.done()) {
+        book_.charge_sent(transfer.out.size());
+        ++self_.outcome.messages;
+      }
+    }
+    if (!incoming.done() && incoming.advance(context)) {
+      moved = true;
+      if (incoming.done()) {
+        book_.charge_received(transfer.in.size());
+      }
+    }
+    if (outgoing.done() && incoming.done()) {
+      break;
+    }
+    if (moved) {
+      scheduling_point();
+    } else {
+      check(outgoing.waits_to(), incoming.waits_from(), context);
+      wait_for(outgoing.waits_to(), incoming.waits_from(), context);
+    }
+  }
+  auto& clock = self_.outcome.clock;
+  clock = std::max({clock, outgoing.busy_until(), incoming.arrival()});
+}
+
+void SimulationFabric::scheduling_point() {
+  const std::uint64_t point = ++self_.outcome.scheduling_points;
+  const auto& death = job_.options().death;
+  if (death && death->rank == rank_ && death->point == point) {
+    job_.die(rank_);
+    throw SimulatedDeath{};
+  }
+  if (job_.random() && job_.scheduler().draw(2) == 0) {
+    job_.scheduler().yield();
+  }
+}
+
+void SimulationFabric::wait_for(int to, int from, const CallContext& context) {
+  self_.blocked_in = &context;
+  self_.waits_to = to;
+  self_.waits_from = from;
+  job_.scheduler().block();
+  self_.blocked_in = nullptr;
+  self_.waits_to = -1;
+  self_.waits_from = -1;
+  scheduling_point();
+}
+
+void SimulationFabric::check(int to, int from, const CallContext& context) {
+  const int awaited = from >= 0 ? from : to;
+  if (job_.dead()) {
+    throw lost_error(rank_, *job_.dead(), awaited, fate(FailureKind::signal, SIGKILL), context);
+  }
+  if (!job_.deadlock().empty()) {
+    throw Error(ErrorCode::timeout, job_.deadlock(), awaited);
+  }
+  if (const FirstError* error = job_.broken(context.communicator)) {
+    throw broken_error(rank_, *error, !std::exchange(thrown_, true), context);
+  }
+  for (const int peer : {from, to}) {
+    if (peer >= 0 && job_.rank(peer).finished) {
+      throw left_error(rank_, peer, context);
+    }
+  }
+}
+
+void SimulationFabric::mark_broken(const CallContext& context, const Error& error) noexcept {
+  thrown_ = true;
+  job_.set_broken(context.communicator,
+                  {.code = error.code(), .rank = rank_, .peer = error.peer(), .text = error.what()});
+}
+
+Traffic SimulationFabric::traffic() const { return read_ledger(*self_.ledger); }
+
+}  // namespace shoal::detail
