@@ -32,6 +32,7 @@ std::string enter_choice(std::string_view item, AlgorithmChoices& choices) {
   if (colon == std::string_view::npos) return quoted(item) + " is not operation:algorithm";
   const auto operation = operation_named(item.substr(0, colon));
   if (!operation) return quoted(item.substr(0, colon)) + " is not an operation";
+  if (algorithms_of(*operation).empty()) return std::string(name(*operation)) + " has no algorithms to choose from";
   const auto algorithm = algorithm_named(item.substr(colon + 1));
   if (!algorithm) return quoted(item.substr(colon + 1)) + " is not an algorithm";
   Algorithm& choice = choices.by_operation[static_cast<std::size_t>(*operation)];
@@ -79,15 +80,14 @@ bool reduces(Operation operation) {
 
 AlgorithmChoices parse_algorithm_choices(std::string_view text) {
   AlgorithmChoices choices;
-  while (!text.empty()) {
+  bool more = !text.empty();
+  while (more && choices.mistake.empty()) {
     const std::size_t comma = text.find(',');
+    more = comma != std::string_view::npos;
     choices.mistake = enter_choice(text.substr(0, comma), choices);
-    if (!choices.mistake.empty()) {
-      choices.mistake = "SHOAL_ALGORITHM: " + choices.mistake;
-      return choices;
-    }
-    text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
+    if (more) text.remove_prefix(comma + 1);
   }
+  if (!choices.mistake.empty()) choices.mistake = "SHOAL_ALGORITHM: " + choices.mistake;
   return choices;
 }
 

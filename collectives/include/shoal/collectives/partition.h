@@ -31,17 +31,18 @@ class Partition {
   constexpr std::size_t end(int part) const noexcept { return begin(part) + size(part); }
 
   /// Chunk `part` of the vector `data`, which has elements() elements.
-  template <class T>
-  constexpr std::span<T> slice(std::span<T> data, int part) const noexcept {
+  template <class T, std::size_t Extent>
+  constexpr std::span<T> slice(std::span<T, Extent> data, int part) const noexcept {
     assert(data.size() == elements());
-    return data.subspan(begin(part), size(part));
+    return std::span<T>(data).subspan(begin(part), size(part));
   }
   /// The same of a vector given as bytes.
-  template <class Byte>
-  constexpr std::span<Byte> slice_bytes(std::span<Byte> data, int part, std::size_t element_bytes) const noexcept {
+  template <class Byte, std::size_t Extent>
+  constexpr std::span<Byte> slice_bytes(std::span<Byte, Extent> data, int part,
+                                        std::size_t element_bytes) const noexcept {
     static_assert(sizeof(Byte) == 1);
     assert(data.size() == elements() * element_bytes);
-    return data.subspan(begin(part) * element_bytes, size(part) * element_bytes);
+    return std::span<Byte>(data).subspan(begin(part) * element_bytes, size(part) * element_bytes);
   }
 
  private:

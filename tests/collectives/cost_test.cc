@@ -1,0 +1,128 @@
+#include "shoal/collectives/cost.h"
+
+#include <gtest/gtest.h>
+
+#include "collective_checks.h"
+#include "selection.h"
+
+namespace shoal::test {
+namespace {
+
+constexpr std::array kCollectives{Operation::barrier,    Operation::broadcast,      Operation::reduce,
+                                  Operation::all_reduce, Operation::reduce_scatter, Operation::all_gather,
+                                  Operation::gather,     Operation::scatter,        Operation::scatter_cyclic,
+                                  Operation::all_to_all};
+
+TEST(Cost, OfAllRanksTogetherSendsWhatIsReceived) {
+  for (const Operation operation : kCollectives) {
+    for (const Algorithm algorithm : detail::algorithms_of(operation)) {
+      for (int ranks = 1; ranks <= 33; ++ranks) {
+        for (const std::uint64_t count : {0U, 1U, 5U, 32U, 33U, 1000U, 100'003U}) {
+          const int root = ranks / 2;
+          Cost sum;
+          for (int rank = 0; rank < ranks; ++rank)
+            sum += cost({.operation = operation,
+                         .algorithm = algorithm,
+                         .count = count,
+                         .ranks = ranks,
+                         .rank = rank,
+                         .root = root});
+          EXPECT_EQ(sum.sent, sum.received)
+              << name(operation) << " by " << name(algorithm) << ", " << ranks << " ranks, count " << count;
+        }
+      }
+    }
+  }
+}
+
+TEST(Cost, IsTheTextbooksWhereTheRanksDivideTheCount) {
+  // S = 4 * 1200 bytes, P = 6: (P-1)/P of S is 4000.
+  const auto of = [](Operation operation, Algorithm algorithm, int rank) {
+    return cost({.operation = operation, .algorithm = algorithm, .count = 1200, .ranks = 6, .rank = rank, .root = 2});
+  };
+  for (int rank = 0; rank < 6; ++rank) {
+    EXPECT_EQ(of(Operation::all_reduce, Algorithm::ring, rank), (Cost{.sent = 8000, .received = 8000, .steps = 10}));
+    EXPECT_EQ(of(Operation::all_reduce, Algorithm::pairwise, rank),
+              (Cost{.sent = 8000, .received = 8000, .steps = 10}));
+    EXPECT_EQ(of(Operation::reduce_scatter, Algorithm::ring, rank), (Cost{.sent = 4000, .received = 4000, .steps = 5}));
+    EXPECT_EQ(of(Operation::all_gather, Algorithm::ring, rank), (Cost{.sent = 4000, .received = 4000, .steps = 5}));
+    EXPECT_EQ(of(Operation::all_to_all, Algorithm::pairwise, rank), (Cost{.sent = 4000, .received = 4000, .steps = 5}));
+    EXPECT_EQ(of(Operation::gather, Algorithm::linear, rank),
+              rank == 2 ? (Cost{.received = 4000, .steps = 5}) : (Cost{.sent = 800, .steps = 1}));
+    EXPECT_EQ(of(Operation::scatter, Algorithm::linear, rank),
+              rank == 2 ? (Cost{.sent = 4000, .steps = 5}) : (Cost{.received = 800, .steps = 1}));
+    EXPECT_EQ(of(Operation::barrier, Algorithm::dissemination, rank), (Cost{.steps = 3}));
+  }
+}
+
+TEST(Cost, OfUnevenChunksIsExactForEachRank) {
+  // The figures of nccl-tests' complaint: 10 elements over 4 are no (P-1)/P for anyone.
+  const std::array<std::uint64_t, 4> sent{28, 28, 32, 32};
+  const std::array<std::uint64_t, 4> received{36, 36, 24, 24};
+  for (int rank = 0; rank < 4; ++rank) {
+    const Cost moved = cost({.operation = Operation::reduce_scatter, .count = 10, .ranks = 4, .rank = rank});
+    EXPECT_EQ(moved.sent, sent[static_cast<std::size_t>(rank)]);
+    EXPECT_EQ(moved.received, received[static_cast<std::size_t>(rank)]);
+  }
+}
+
+TEST(Cost, OfABroadcastIsThatOfABinomialTree) {
+  // 7 ranks from root 3. Rank 3 sends to 4, 5, 0; 4 to 6, 1; 5 to 2.
+  const std::array<std::uint64_t, 7> sends{0, 0, 0, 3, 2, 1, 0};
+  for (int rank = 0; rank < 7; ++rank) {
+    const Cost moved = cost(
+        {.operation = Operation::broadcast, .count = 5, .type = DataType::f64, .ranks = 7, .rank = rank, .root = 3});
+    const std::uint64_t sent = sends[static_cast<std::size_t>(rank)];
+    EXPECT_EQ(moved, (Cost{.sent = 40 * sent, .received = rank == 3 ? 0U : 40U, .steps = sent + (rank == 3 ? 0 : 1)}));
+  }
+}
+
+TEST(Cost, CountsTheRoundsOfThePairwiseAlgorithm) {
+  // Blocks of 32 KiB: 8,192 f32. 3 ranks, 2 steps a round.
+  const auto steps = [](std::uint64_t count) {
+    return cost({.operation = Operation::reduce_scatter, .count = count, .ranks = 3}).steps;
+  };
+  EXPECT_EQ(steps(0), 2U);
+  EXPECT_EQ(steps(3 * 8192), 2U);
+  EXPECT_EQ(steps(3 * 8192 + 1), 4U);
+  EXPECT_EQ(steps(3 * 8192 * 10), 20U);
+}
+
+TEST(Cost, HoldsInSixtyFourBits) {
+  const Cost moved =
+      cost({.operation = Operation::all_reduce, .count = std::uint64_t{1} << 40, .type = DataType::f64, .ranks = 4096});
+  EXPECT_EQ(moved.sent, 2 * (std::uint64_t{1} << 43) / 4096 * 4095);
+}
+
+TEST(Cost, OfOneRankIsNothing) {
+  for (const Operation operation : kCollectives) {
+    const Cost moved = cost({.operation = operation, .count = 1000});
+    EXPECT_EQ(moved.sent, 0U);
+    EXPECT_EQ(moved.received, 0U);
+    EXPECT_EQ(moved.steps, 0U);
+  }
+}
+
+std::string refusal(const CostQuery& query) {
+  try {
+    (void)cost(query);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_argument);
+    return error.what();
+  }
+  return "not refused";
+}
+
+TEST(Cost, RefusesWhatIsNoCallNamingIt) {
+  EXPECT_EQ(refusal({.operation = Operation::broadcast, .ranks = 4, .rank = 4}), "cost: rank 4 is not one of 4 ranks");
+  EXPECT_EQ(refusal({.operation = Operation::broadcast, .ranks = 4, .root = -1}),
+            "cost: root -1 is not one of 4 ranks");
+  EXPECT_EQ(refusal({.operation = Operation::broadcast, .ranks = 0}), "cost: rank 0 is not one of 0 ranks");
+  EXPECT_EQ(refusal({.operation = Operation::broadcast, .algorithm = Algorithm::ring}),
+            "cost: broadcast: algorithm ring is not one of: binomial");
+  EXPECT_EQ(refusal({.operation = Operation::gather_v}),
+            "cost: gather_v has no closed form: its bytes depend on its lengths");
+}
+
+}  // namespace
+}  // namespace shoal::test

@@ -1,0 +1,57 @@
+#include "collective_checks.h"
+
+namespace shoal::test {
+namespace {
+
+class Gather : public EveryWorld {};
+INSTANTIATE_TEST_SUITE_P(Worlds, Gather, every_world(), world_name);
+
+template <class T>
+void expect_gather(Communicator& comm, std::size_t count, int root) {
+  SCOPED_TRACE(case_text(count, kDataType<T>, root));
+  const auto whole = values_of<T>(99, count);
+  const auto in = chunk_of(whole, comm.rank(), comm.size());
+  const auto in_before = in;
+  auto out = blank<T>(comm.rank() == root ? count : 0);
+  const Traffic before = comm.traffic();
+  gather(comm, in, out, root);
+  expect_cost(comm, before, Operation::gather, Algorithm::linear, count, kDataType<T>, root);
+  if (comm.rank() == root) {
+    EXPECT_TRUE(same_bits(whole, out));
+  }
+  EXPECT_TRUE(same_bits(in_before, in));
+}
+
+TEST_P(Gather, JoinsTheChunksInRankOrderAtAnyRoot) {
+  const auto ranks = run_ranks(
+      GetParam(),
+      [](Communicator& comm) {
+        for (const std::size_t count : counts_around(comm.size()))
+          for (int root = 0; root < comm.size(); ++root) expect_gather<float>(comm, count, root);
+        for_each_type(AllTypes{}, [&]<class T>() { expect_gather<T>(comm, 131, comm.size() - 1); });
+        expect_gather<double>(comm, 100'003, comm.size() / 2);
+      },
+      small_channel());
+  EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
+TEST(GatherBytes, AreTheForeignChunks) {
+  // 10 f32 over 4: chunks of 3, 3, 2, 2; the root, rank 1, receives 7 elements.
+  const auto ranks = run_ranks(4, [](Communicator& comm) {
+    const std::array<std::size_t, 4> sizes{3, 3, 2, 2};
+    const std::vector<float> in(sizes[static_cast<std::size_t>(comm.rank())], static_cast<float>(10 + comm.rank()));
+    std::vector<float> out(comm.rank() == 1 ? 10 : 0);
+    const Traffic before = comm.traffic();
+    gather(comm, in, out, 1);
+    const Traffic moved = comm.traffic() - before;
+    EXPECT_EQ(moved.received, comm.rank() == 1 ? 28U : 0U);
+    EXPECT_EQ(moved.sent, comm.rank() == 1 ? 0U : 4 * in.size());
+    if (comm.rank() == 1) {
+      EXPECT_EQ(out, (std::vector<float>{10, 10, 10, 11, 11, 11, 12, 12, 13, 13}));
+    }
+  });
+  EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
+}  // namespace
+}  // namespace shoal::test

@@ -1,0 +1,93 @@
+#include "reduction_forms.h"
+
+namespace shoal::test {
+namespace {
+
+class ReduceScatter : public EveryWorld {};
+INSTANTIATE_TEST_SUITE_P(Worlds, ReduceScatter, every_world(), world_name);
+
+TEST_P(ReduceScatter, LeavesEachRankItsChunkAtEveryCount) {
+  const auto ranks = run_ranks(
+      GetParam(),
+      [](Communicator& comm) {
+        for (const Asked algorithm : kWaysToReduce)
+          for (const std::size_t count : counts_around(comm.size()))
+            for (const ReduceOp op : {ReduceOp::sum, ReduceOp::max})
+              expect_reduce_scatter<float>(comm, count, op, algorithm);
+      },
+      small_channel());
+  EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
+TEST_P(ReduceScatter, KnowsEveryReductionOfEveryType) {
+  const auto ranks = run_ranks(
+      GetParam(),
+      [](Communicator& comm) {
+        for_each_type(AllTypes{}, [&]<class T>() {
+          for (const Asked algorithm : kWaysToReduce)
+            for (const ReduceOp op : kAllReductions)
+              if (can<T>(algorithm.used, op)) expect_reduce_scatter<T>(comm, 131, op, algorithm);
+        });
+      },
+      small_channel());
+  EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
+TEST_P(ReduceScatter, PassesMessagesOfManyTimesTheChannelInSeveralRounds) {
+  const auto ranks = run_ranks(
+      GetParam(),
+      [](Communicator& comm) {
+        for (const Asked algorithm : kWaysToReduce)
+          for (const std::size_t count : {75'001U, 4096U * 9U * 2U, 4096U * 9U * 2U + 1U})
+            expect_reduce_scatter<double>(comm, count, ReduceOp::mean, algorithm);
+      },
+      small_channel());
+  EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
+TEST(ReduceScatterBlocks, EndTogetherWhereOneChunkIsOneElementLonger) {
+  // The longer chunks fill whole rounds and one element more; the shorter ones have nothing left for the last round.
+  const auto ranks = run_ranks(3, [](Communicator& comm) {
+    for (const std::size_t rounds : {1U, 2U})
+      for (const std::size_t longer : {0U, 1U, 2U})
+        expect_reduce_scatter<float>(comm, 3 * 8192 * rounds + longer, ReduceOp::sum, {});
+  });
+  EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
+TEST(ReduceScatterRing, UnevenChunksAreSummedAndOnlyForeignBytesSent) {
+  const auto ranks = run_ranks(4, [](Communicator& comm) {
+    const std::array<std::size_t, 5> bounds{0, 3, 6, 8, 10};  // 10 elements: 3, 3, 2, 2.
+    const auto rank = static_cast<std::size_t>(comm.rank());
+    std::vector<float> data(10);
+    for (std::size_t i = 0; i < 10; ++i) data[i] = 100.0F * static_cast<float>(rank) + static_cast<float>(i);
+    const Traffic before = comm.traffic();
+
+    const auto own = reduce_scatter(comm, std::span(data), ReduceOp::sum, {.algorithm = Algorithm::ring});
+
+    ASSERT_EQ(own.size(), bounds[rank + 1] - bounds[rank]);
+    for (std::size_t i = 0; i < own.size(); ++i)  // Sum over ranks of 100 r + j is 600 + 4 j.
+      EXPECT_EQ(own[i], 600.0F + 4.0F * static_cast<float>(bounds[rank] + i));
+    EXPECT_EQ((comm.traffic() - before).sent, (10 - own.size()) * sizeof(float));
+  });
+  EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
+TEST(ReduceScatterShards, JoinToTheSerialSum) {
+  for (const auto& [count, world] : {std::pair{10, 4}, std::pair{16, 6}, std::pair{12, 4}}) {
+    const auto ranks = run_ranks(world, [count = static_cast<std::size_t>(count)](Communicator& comm) {
+      std::vector<std::int64_t> data(count);
+      for (std::size_t i = 0; i < count; ++i) data[i] = 1000 * (comm.rank() + 1) + static_cast<std::int64_t>(i * i);
+      const auto own = reduce_scatter(comm, data, ReduceOp::sum);
+      std::vector<std::int64_t> joined(count);
+      all_gather(comm, own, joined);
+      const std::int64_t p = comm.size();
+      for (std::size_t i = 0; i < count; ++i)  // 1000 (1 + 2 + ... + P) + P i^2.
+        EXPECT_EQ(joined[i], 500 * p * (p + 1) + p * static_cast<std::int64_t>(i * i));
+    });
+    EXPECT_TRUE(ranks.all_passed()) << ranks;
+  }
+}
+
+}  // namespace
+}  // namespace shoal::test

@@ -1,0 +1,109 @@
+#pragma once
+
+#include "collective_checks.h"
+
+// The three reducing operations, in each of their forms, checked against a serial result.
+
+namespace shoal::test {
+
+/// What the ring computes for one position of the chunk of `owner`: the rank right of it begins, and the others
+/// add theirs in ring order, each standing left of what comes in.
+template <class T>
+T serial_ring(ReduceOp op, const std::vector<T>& values, std::size_t owner) {
+  const ReduceOp step = op == ReduceOp::mean ? ReduceOp::sum : op;
+  const std::size_t ranks = values.size();
+  T sum = values[(owner + 1) % ranks];
+  for (std::size_t distance = 2; distance <= ranks; ++distance)
+    sum = combined(step, values[(owner + distance) % ranks], sum);
+  return op == ReduceOp::mean ? static_cast<T>(sum / static_cast<T>(ranks)) : sum;
+}
+
+/// The whole vector that ranks with values_of(rank, count) must end with, by either algorithm.
+template <class T>
+std::vector<T> expected_by(Algorithm algorithm, ReduceOp op, int ranks, std::size_t count) {
+  if (algorithm != Algorithm::ring) return reduced_values<T>(op, ranks, count);
+  std::vector<T> result;
+  const auto bounds = split_bounds(count, ranks);
+  std::vector<T> at(static_cast<std::size_t>(ranks));
+  for (std::size_t owner = 0; owner < at.size(); ++owner) {
+    for (std::size_t i = bounds[owner]; i < bounds[owner + 1]; ++i) {
+      for (int rank = 0; rank < ranks; ++rank) at[static_cast<std::size_t>(rank)] = value_at<T>(rank, i);
+      result.push_back(serial_ring(op, at, owner));
+    }
+  }
+  return result;
+}
+
+template <class T>
+bool can(Algorithm algorithm, ReduceOp op) {
+  const bool of_bits = op == ReduceOp::band || op == ReduceOp::bor || op == ReduceOp::bxor;
+  if (of_bits && !std::is_integral_v<T>) return false;
+  return algorithm != Algorithm::ring || op != ReduceOp::mean || !std::is_integral_v<T>;
+}
+
+/// Forms of a call with the algorithm `asked`, which must be done by `used`.
+struct Asked {
+  Algorithm asked = Algorithm::automatic;
+  Algorithm used = Algorithm::pairwise;
+};
+inline constexpr std::array kWaysToReduce{Asked{Algorithm::automatic, Algorithm::pairwise},
+                                          Asked{Algorithm::pairwise, Algorithm::pairwise},
+                                          Asked{Algorithm::ring, Algorithm::ring}};
+
+template <class T>
+void expect_all_reduce(Communicator& comm, std::size_t count, ReduceOp op, Asked algorithm) {
+  SCOPED_TRACE(case_text(count, kDataType<T>, op) + " by " + std::string(name(algorithm.asked)));
+  const auto expected = expected_by<T>(algorithm.used, op, comm.size(), count);
+  const auto in = values_of<T>(comm.rank(), count);
+
+  auto data = in;
+  const Traffic before = comm.traffic();
+  all_reduce(comm, data, op, {.algorithm = algorithm.asked});
+  expect_cost(comm, before, Operation::all_reduce, algorithm.used, count, kDataType<T>);
+  EXPECT_TRUE(same_bits(expected, data)) << "in place";
+
+  auto out = blank<T>(count);
+  const Traffic between = comm.traffic();
+  all_reduce(comm, in, out, op, {.algorithm = algorithm.asked});
+  expect_cost(comm, between, Operation::all_reduce, algorithm.used, count, kDataType<T>);
+  EXPECT_TRUE(same_bits(expected, out)) << "out of place";
+  EXPECT_TRUE(same_bits(values_of<T>(comm.rank(), count), in)) << "the input is left alone";
+}
+
+template <class T>
+void expect_reduce_scatter(Communicator& comm, std::size_t count, ReduceOp op, Asked algorithm) {
+  SCOPED_TRACE(case_text(count, kDataType<T>, op) + " by " + std::string(name(algorithm.asked)));
+  const auto expected = chunk_of(expected_by<T>(algorithm.used, op, comm.size(), count), comm.rank(), comm.size());
+  const auto in = values_of<T>(comm.rank(), count);
+
+  auto data = in;
+  const Traffic before = comm.traffic();
+  const std::span<T> own = reduce_scatter(comm, data, op, {.algorithm = algorithm.asked});
+  expect_cost(comm, before, Operation::reduce_scatter, algorithm.used, count, kDataType<T>);
+  EXPECT_EQ(own.data(), data.data() + split_bounds(count, comm.size())[static_cast<std::size_t>(comm.rank())]);
+  EXPECT_TRUE(same_bits(expected, std::vector<T>(own.begin(), own.end()))) << "in place";
+
+  auto out = blank<T>(expected.size());
+  const Traffic between = comm.traffic();
+  reduce_scatter(comm, in, out, op, {.algorithm = algorithm.asked});
+  expect_cost(comm, between, Operation::reduce_scatter, algorithm.used, count, kDataType<T>);
+  EXPECT_TRUE(same_bits(expected, out)) << "out of place";
+  EXPECT_TRUE(same_bits(values_of<T>(comm.rank(), count), in)) << "the input is left alone";
+}
+
+template <class T>
+void expect_reduce(Communicator& comm, std::size_t count, ReduceOp op, Asked algorithm, int root) {
+  SCOPED_TRACE(case_text(count, kDataType<T>, op) + " by " + std::string(name(algorithm.asked)) + ", root " +
+               std::to_string(root));
+  const auto in = values_of<T>(comm.rank(), count);
+  auto out = blank<T>(comm.rank() == root ? count : 0);
+  const Traffic before = comm.traffic();
+  reduce(comm, in, out, op, root, {.algorithm = algorithm.asked});
+  expect_cost(comm, before, Operation::reduce, algorithm.used, count, kDataType<T>, root);
+  if (comm.rank() == root) {
+    EXPECT_TRUE(same_bits(expected_by<T>(algorithm.used, op, comm.size(), count), out));
+  }
+  EXPECT_TRUE(same_bits(values_of<T>(comm.rank(), count), in)) << "the input is left alone";
+}
+
+}  // namespace shoal::test

@@ -1,0 +1,89 @@
+#include "collective_checks.h"
+
+namespace shoal::test {
+namespace {
+
+class Scatter : public EveryWorld {};
+INSTANTIATE_TEST_SUITE_P(Worlds, Scatter, every_world(), world_name);
+class ScatterCyclic : public EveryWorld {};
+INSTANTIATE_TEST_SUITE_P(Worlds, ScatterCyclic, every_world(), world_name);
+
+/// whole[rank::ranks]
+template <class T>
+std::vector<T> every_nth(const std::vector<T>& whole, int rank, int ranks) {
+  std::vector<T> hand;
+  for (auto i = static_cast<std::size_t>(rank); i < whole.size(); i += static_cast<std::size_t>(ranks))
+    hand.push_back(whole[i]);
+  return hand;
+}
+
+template <class T>
+void expect_scatter(Communicator& comm, std::size_t count, int root, bool cyclic) {
+  SCOPED_TRACE(case_text(count, kDataType<T>, root));
+  const auto whole = values_of<T>(99, count);
+  const auto expected = cyclic ? every_nth(whole, comm.rank(), comm.size()) : chunk_of(whole, comm.rank(), comm.size());
+  const auto in = comm.rank() == root ? whole : std::vector<T>{};
+  auto out = blank<T>(expected.size());
+  const Traffic before = comm.traffic();
+  if (cyclic) {
+    scatter_cyclic(comm, in, out, root);
+  } else {
+    scatter(comm, in, out, root);
+  }
+  expect_cost(comm, before, cyclic ? Operation::scatter_cyclic : Operation::scatter, Algorithm::linear, count,
+              kDataType<T>, root);
+  EXPECT_TRUE(same_bits(expected, out));
+  if (comm.rank() == root) {
+    EXPECT_TRUE(same_bits(whole, in));
+  }
+}
+
+RanksResult run_scatters(int world, bool cyclic) {
+  return run_ranks(
+      world,
+      [cyclic](Communicator& comm) {
+        for (const std::size_t count : counts_around(comm.size()))
+          for (int root = 0; root < comm.size(); ++root) expect_scatter<float>(comm, count, root, cyclic);
+        for_each_type(AllTypes{}, [&]<class T>() { expect_scatter<T>(comm, 131, comm.size() - 1, cyclic); });
+        expect_scatter<double>(comm, 100'003, comm.size() / 2, cyclic);
+      },
+      small_channel());
+}
+
+TEST_P(Scatter, HandsOutConsecutiveChunksFromAnyRoot) {
+  const auto ranks = run_scatters(GetParam(), false);
+  EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
+TEST_P(ScatterCyclic, DealsEveryPthElementFromAnyRoot) {
+  const auto ranks = run_scatters(GetParam(), true);
+  EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
+TEST(ScatterBytes, AreTheForeignChunksInBothWays) {
+  // 10 i16 over 4, root 2: chunks and hands of 3, 3, 2, 2 elements; the root sends 8 of them.
+  const auto ranks = run_ranks(4, [](Communicator& comm) {
+    const std::array<std::vector<std::int16_t>, 4> chunks{{{0, 1, 2}, {3, 4, 5}, {6, 7}, {8, 9}}};
+    const std::array<std::vector<std::int16_t>, 4> hands{{{0, 4, 8}, {1, 5, 9}, {2, 6}, {3, 7}}};
+    const auto rank = static_cast<std::size_t>(comm.rank());
+    std::vector<std::int16_t> in;
+    if (comm.rank() == 2) in = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    std::vector<std::int16_t> out(chunks[rank].size());
+    for (const bool cyclic : {false, true}) {
+      const Traffic before = comm.traffic();
+      if (cyclic) {
+        scatter_cyclic(comm, in, out, 2);
+      } else {
+        scatter(comm, in, out, 2);
+      }
+      const Traffic moved = comm.traffic() - before;
+      EXPECT_EQ(moved.sent, comm.rank() == 2 ? 16U : 0U);
+      EXPECT_EQ(moved.received, comm.rank() == 2 ? 0U : 2 * out.size());
+      EXPECT_EQ(out, (cyclic ? hands : chunks)[rank]);
+    }
+  });
+  EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
+}  // namespace
+}  // namespace shoal::test
