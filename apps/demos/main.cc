@@ -45,10 +45,13 @@ int main(int argc, char** argv) {
   std::string chosen;
   app.add_option("NAME", chosen, "The collective, or all of them")->required()->check(CLI::IsMember(names));
 
-  return shoal::run_program(app, argc, argv, [&](shoal::Session& session) {
+  const auto run = [&](shoal::Session& session) {
     for (const auto& demonstration : shoal::demos::demonstrations()) {
       if (chosen != "all" && chosen != demonstration.name) continue;
       print_in_rank_order(session.world(), demonstration.run(session.world()));
     }
-  });
+    return 0;
+  };
+  return shoal::run_program(
+      {.name = app.get_name(), .parse = [&] { return shoal::parse_command_line(app, argc, argv); }, .run = run});
 }

@@ -185,6 +185,22 @@ TEST(ShoalDemo, AWrongCommandLineGivesOneMessageThatNamesItAndExit2) {
   EXPECT_THAT(run_command({SHOAL_DEMO}).err, testing::HasSubstr("NAME"));
 }
 
+TEST(ShoalDemo, AWrongCommandLineOfManyRanksIsToldOnceToo) {
+  const CommandResult result = demo(4, "all_gathr");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.out, "");
+  const std::string told = "shoal-demo: ";
+  const std::size_t first = result.err.find(told);
+  EXPECT_NE(first, std::string::npos);
+  EXPECT_EQ(result.err.rfind(told), first) << result.err;
+}
+
+TEST(ShoalDemo, OutputThatCannotBeWrittenIsAnError) {
+  const CommandResult result = run_command({"sh", "-c", SHOAL_DEMO " gather > /dev/full"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.err, "shoal-demo: standard output cannot be written\n");
+}
+
 TEST(ShoalDemo, HelpAndVersionAreAnswersNotErrors) {
   const CommandResult version = run_command({SHOAL_DEMO, "--version"});
   EXPECT_EQ(version.exit_code, 0);
