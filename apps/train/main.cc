@@ -5,7 +5,6 @@
 #include <iostream>
 #include <new>
 #include <string>
-#include <string_view>
 
 #include "shoal/shoal.h"
 #include "train/gradcheck.h"
@@ -20,33 +19,38 @@ namespace {
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 
-bool is_rank_0_by_environment() {
+/// Before there is a session: SHOAL_RANK, 0 where there is no launcher.
+std::string rank_by_environment() {
   const char* rank = std::getenv("SHOAL_RANK");
-  return rank == nullptr || std::string_view(rank) == "0";
+  return rank == nullptr ? "0" : rank;
 }
+
+bool is_rank_0_by_environment() { return rank_by_environment() == "0"; }
 
 void say(const std::string& message) { std::cerr << "shoal-train: " + message + "\n" << std::flush; }
 
-/// Rank 0 says it, and the others leave only after that: the first rank that fails has the launcher end all others.
+/// Of a mistake that all ranks find alike, rank 0 speaks. The others wait for that, for the first rank that fails has
+/// the launcher end all others: what they wait for never comes, and they hear that rank 0 has left.
 int refuse(Communicator& comm, const std::string& message) {
-  if (comm.rank() == 0) say(message);
-  barrier(comm);
-  return kUsage;
-}
-
-/// All ranks got the same command line, so all come here alike.
-int refuse_command_line(const std::string& message) {
-  if (is_rank_0_by_environment()) {
-    say(message + "\nRun with --help for the options.");
+  if (comm.rank() == 0) {
+    say(message);
     return kUsage;
   }
   try {
-    Session session;
-    barrier(session.world());
+    barrier(comm);
   } catch (const Error&) {
-    // Rank 0 has spoken and left.
+    return kUsage;
   }
   return kUsage;
+}
+
+int refuse_command_line(const std::string& message) {
+  if (is_rank_0_by_environment()) {
+    say(message);
+    return kUsage;
+  }
+  Session session;
+  return refuse(session.world(), message);
 }
 
 int run(Communicator& comm, const CommandLine& line) {
@@ -69,7 +73,7 @@ int run_in_session(const CommandLine& line) {
     // A rank that merely hears of another's failure leaves the telling to that one and to the launcher.
     if (error.code() != ErrorCode::broken && error.code() != ErrorCode::peer_lost) say(error.what());
   } catch (const std::bad_alloc&) {
-    say("not enough memory");
+    say("rank " + rank_by_environment() + ": not enough memory");
   } catch (const std::exception& error) {
     say(error.what());
   }

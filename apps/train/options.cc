@@ -54,15 +54,15 @@ std::vector<std::size_t> parse_dims(const std::string& text) {
 /// Texts of options, as CLI11 collects them.
 struct RawOptions {
   std::string task = "classify";
-  std::string dims;
+  std::optional<std::string> dims;
   std::string optimizer = "adam";
   std::optional<double> learning_rate;
   std::string algorithm = "auto";
-  std::string steps;
-  std::string epochs;
-  std::string batch;
-  std::string lanes;
-  std::string seed;
+  std::optional<std::string> steps;
+  std::optional<std::string> epochs;
+  std::optional<std::string> batch;
+  std::optional<std::string> lanes;
+  std::optional<std::string> seed;
 };
 
 std::uint64_t count_option(const std::string& option, const std::string& text) {
@@ -81,8 +81,8 @@ std::uint64_t seed_option(const std::string& text) {
 
 void fill(TrainOptions& options, const RawOptions& raw) {
   options.task = raw.task == "classify" ? Task::classify : Task::autoencode;
-  if (!raw.dims.empty())
-    options.dims = parse_dims(raw.dims);
+  if (raw.dims)
+    options.dims = parse_dims(*raw.dims);
   else if (options.task == Task::classify)
     options.dims = {784, 256, 128, 10};
   else
@@ -101,13 +101,14 @@ void fill(TrainOptions& options, const RawOptions& raw) {
     options.algorithm = *algorithm;
   }
 
-  if (!raw.steps.empty()) options.steps = count_option("--steps", raw.steps);
-  if (!raw.epochs.empty()) options.epochs = count_option("--epochs", raw.epochs);
-  if (!raw.batch.empty()) options.batch = count_option("--batch", raw.batch);
-  if (!raw.seed.empty()) options.seed = seed_option(raw.seed);
-  if (!raw.lanes.empty()) options.lanes = count_option("--lanes", raw.lanes);
+  if (raw.steps) options.steps = count_option("--steps", *raw.steps);
+  if (raw.epochs) options.epochs = count_option("--epochs", *raw.epochs);
+  if (raw.batch) options.batch = count_option("--batch", *raw.batch);
+  if (raw.seed) options.seed = seed_option(*raw.seed);
+  if (raw.lanes) options.lanes = count_option("--lanes", *raw.lanes);
   if (!std::has_single_bit(options.lanes) || options.lanes > kMostLanes)
-    throw UsageError("--lanes " + raw.lanes + ": a power of two up to " + std::to_string(kMostLanes) + " is needed");
+    throw UsageError("--lanes " + std::to_string(options.lanes) + ": a power of two up to " +
+                     std::to_string(kMostLanes) + " is needed");
 }
 
 void add_train_options(CLI::App& app, TrainOptions& options, RawOptions& raw) {
@@ -168,7 +169,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
       line.train = train;
     }
   } catch (const CLI::CallForHelp&) {
-    line.text = (check->parsed() ? check : &app)->help();
+    line.text = app.help();
   } catch (const CLI::CallForVersion&) {
     line.text = "shoal-train " + std::string(kVersion) + "\n";
   } catch (const CLI::ParseError& error) {

@@ -41,6 +41,6 @@ std::vector<PlannedCall> other_calls(const RunPlan& plan);
 OperationLedger predict(std::span<const PlannedCall> calls, int rank, int ranks);
 
 /// Numbers that precede the data when rank 0 sends them around.
-inline constexpr std::size_t kDataHeader = 5;
+inline constexpr std::size_t kDataHeader = 4;
 
 }  // namespace shoal::train

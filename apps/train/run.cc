@@ -53,10 +53,8 @@ class Run {
   int execute() {
     check_world();
     check_report_file();
-    auto data = read_on_rank_0(comm_, options_.data, classes());
-    if (!data) return 1;  // Rank 0 has said why.
-    check_dims(data->features);
-    data_ = std::move(*data);
+    data_ = read_on_rank_0(comm_, options_.data, classes());
+    check_dims(data_.features);
     record_.options = options_;
     record_.ranks = comm_.size();
     record_.parameters = layout_.parameters();

@@ -5,18 +5,16 @@
 
 #include <array>
 
-#include "train/input_error.h"
 #include "train/plan.h"
 
 namespace shoal::train {
 namespace {
 
-using Header = std::array<std::int64_t, kDataHeader>;  // Readable?, features, training samples, test samples, labels?
+using Header = std::array<std::int64_t, kDataHeader>;  // Features, training samples, test samples, labels?
 
 Header header_of(const Dataset& data) {
   const auto number = [](std::size_t value) { return static_cast<std::int64_t>(value); };
-  return {1, number(data.features), number(data.train.count), number(data.test.count),
-          data.train.labels.empty() ? 0 : 1};
+  return {number(data.features), number(data.train.count), number(data.test.count), data.train.labels.empty() ? 0 : 1};
 }
 
 Split empty_split(std::int64_t count, std::int64_t features, bool has_labels) {
@@ -35,22 +33,15 @@ void share(Communicator& comm, Split& split) {
 
 }  // namespace
 
-std::optional<Dataset> read_on_rank_0(Communicator& comm, const std::filesystem::path& directory,
-                                      std::optional<std::size_t> classes) {
+Dataset read_on_rank_0(Communicator& comm, const std::filesystem::path& directory, std::optional<std::size_t> classes) {
   Dataset data;
   Header header{};
   if (comm.rank() == 0) {
-    try {
-      data = read_idx_directory(directory, classes);
-    } catch (...) {
-      broadcast(comm, header);
-      throw;
-    }
+    data = read_idx_directory(directory, classes);
     header = header_of(data);
   }
   broadcast(comm, header);
-  const auto [readable, features, train_samples, test_samples, has_labels] = header;
-  if (readable == 0) return std::nullopt;
+  const auto [features, train_samples, test_samples, has_labels] = header;
   if (comm.rank() != 0) {
     data.features = static_cast<std::size_t>(features);
     data.train = empty_split(train_samples, features, has_labels != 0);

@@ -87,7 +87,7 @@ TEST(Plan, DataGoToEveryOtherRankOnce) {
   std::uint64_t sent = 0;
   for (int rank = 0; rank < 3; ++rank) sent += predict(other_calls(tiny(2)), rank, 3)[Operation::broadcast].sent;
   // Header, 10 and 4 samples of 3 pixels and a label, to two ranks.
-  EXPECT_EQ(sent, 2 * (5 * 8 + 14 * 3 + 14));
+  EXPECT_EQ(sent, 2 * (4 * 8 + 14 * 3 + 14));
 }
 
 TEST(Plan, EvaluationTakesEveryBlockInRoundsOfFourARank) {
