@@ -100,10 +100,19 @@ int Guard::wait_and_forward(const sigset_t& forwarded) {
       return wait();
     const int signal = ::sigwaitinfo(&awaited, nullptr);
     if (signal <= 0 || signal == SIGCHLD) continue;
-    const auto byte = static_cast<ControlByte>(signal);
-    // Refused only when the guard is gone, or has a pipe full of unread signals.
-    [[maybe_unused]] const ssize_t written = ::write(control_.get(), &byte, 1);
+    hand_on(signal);
+    if (signal == SIGTSTP) {
+      // Stopped as the shell expects it; whoever continues us continues the ranks.
+      ::raise(SIGSTOP);
+      hand_on(SIGCONT);
+    }
   }
+}
+
+void Guard::hand_on(int signal) {
+  const auto byte = static_cast<ControlByte>(signal);
+  // Refused only when the guard is gone, or has a pipe full of unread signals.
+  [[maybe_unused]] const ssize_t written = ::write(control_.get(), &byte, 1);
 }
 
 // The guard is dead, its ranks follow it by their parent-death signal, and what they had started is ours now.

@@ -85,15 +85,18 @@ int supervise(const Job& job, Descriptor control) {
   return Supervisor(job.segment, job.board, plan, output, std::move(ranks), std::move(control)).run();
 }
 
-// Blocked in this process, so that the guard's waiting loop takes them. Under nohup SIGHUP stays ignored.
+// Blocked in this process, so that the guard's waiting loop takes them. Under nohup SIGHUP stays
+// ignored, and SIGTSTP where there is no job control.
 sigset_t block_signals() {
   ::signal(SIGCHLD, SIG_DFL);
   sigset_t forwarded;
   sigemptyset(&forwarded);
   for (const int signal : {SIGINT, SIGTERM, SIGQUIT}) sigaddset(&forwarded, signal);
-  struct sigaction hangup {};
-  ::sigaction(SIGHUP, nullptr, &hangup);
-  if (hangup.sa_handler != SIG_IGN) sigaddset(&forwarded, SIGHUP);
+  for (const int signal : {SIGHUP, SIGTSTP}) {
+    struct sigaction inherited {};
+    ::sigaction(signal, nullptr, &inherited);
+    if (inherited.sa_handler != SIG_IGN) sigaddset(&forwarded, signal);
+  }
   sigset_t blocked = forwarded;
   sigaddset(&blocked, SIGCHLD);
   ::sigprocmask(SIG_BLOCK, &blocked, nullptr);

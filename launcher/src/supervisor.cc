@@ -110,7 +110,7 @@ void Supervisor::listen_to_launcher() {
                                launcher_gone();
                                return;
                              }
-                             for (std::size_t i = 0; i < bytes; ++i) interrupted(control_bytes_[i]);
+                             for (std::size_t i = 0; i < bytes; ++i) received(control_bytes_[i]);
                              listen_to_launcher();
                            });
 }
@@ -194,6 +194,15 @@ void Supervisor::signal_strangers(int signal) {
 void Supervisor::signal_all(int signal) {
   for (int rank = 0; rank < plan_->ranks; ++rank) signal_rank(rank, signal);
   signal_strangers(signal);
+}
+
+void Supervisor::received(int signal) {
+  if (signal != SIGTSTP && signal != SIGCONT) {
+    interrupted(signal);
+    return;
+  }
+  for (int rank = 0; rank < plan_->ranks; ++rank)
+    if (alive(rank)) ::kill(-ranks_[static_cast<std::size_t>(rank)], signal);
 }
 
 void Supervisor::interrupted(int signal) {

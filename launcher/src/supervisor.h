@@ -65,6 +65,7 @@ class Supervisor {
   void children_changed();
   void consider_failure();
   void name_failure(const FirstFailure& failure);
+  void received(int signal);  // From the launcher.
   void interrupted(int signal);
   void launcher_gone();
 

@@ -4,7 +4,9 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <set>
+#include <thread>
 
 #include "running_job.h"
 
@@ -177,6 +179,33 @@ TEST_F(Faults, AStoppedRankIsEndedToo) {
   EXPECT_THAT(job.left_behind(), IsEmpty());
 }
 
+// 'T': stopped; 'R' or 'S': running. The third field of /proc/PID/stat, after a name in parentheses.
+bool is_stopped(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  return line.at(line.rfind(')') + 2) == 'T';
+}
+
+void await_stopped(pid_t process, bool stopped) {
+  const auto deadline = std::chrono::steady_clock::now() + RunningJob::kPatience;
+  while (is_stopped(process) != stopped) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    std::this_thread::yield();
+  }
+}
+
+TEST_F(Faults, AStoppedLauncherStopsItsRanksAndContinuesThem) {
+  RunningJob job({"-n", "2", rank_program(), "pid", "join", "rounds", "0"});
+  const auto pids = pids_by_rank(job.await_output("pid", 2), 2);
+  job.signal(SIGTSTP);
+  for (const pid_t process : {pids[0], pids[1], job.pid()}) await_stopped(process, true);
+  job.signal(SIGCONT);
+  for (const pid_t process : {pids[0], pids[1], job.pid()}) await_stopped(process, false);
+  job.signal(SIGTERM);
+  EXPECT_EQ(job.wait().exit_code, 143);
+}
+
 TEST_F(Faults, AProgramBelowAWrapperShellIsEndedWithItsGroup) {
   RunningJob job({"-n", "2", "sh", "-c",
                   rank_program() + " pid join only 1 die ABRT all rounds 0; test $RANK = 1 && exit 134; true"});
@@ -201,8 +230,7 @@ TEST_F(Faults, WhatRanksLeaveRunningAtAGoodEndIsEnded) {
   EXPECT_THAT(job.left_behind(), IsEmpty());
 }
 
-TEST_F(Faults, ARankDiesWithoutItsVictimsBeingBlamedWhenAllFailAtOnce) {
-  // The others fail by what the first did, through a pipe of their own that the launcher knows nothing of.
+TEST_F(Faults, TheRankThatFailedFirstIsNamedBeforeItsVictims) {
   for (int repeat = 0; repeat < 20; ++repeat) {
     const JobEnd end =
         run_job({"-n", "3", rank_program(), "join", "rounds", "5", "only", "1", "die", "SEGV", "all", "rounds", "0"});

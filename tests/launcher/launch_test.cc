@@ -1,12 +1,15 @@
 #include "shoal/launcher/launch.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
 #include <stdexcept>
 #include <thread>
 
@@ -125,8 +128,8 @@ TEST(Launch, KillsWhoIgnoresTermAfterTheGrace) {
 }
 
 TEST(Launch, EndsWhatRanksLeftBehind) {
-  int ends[2];
-  ASSERT_EQ(::pipe(ends), 0);
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
   const auto result = launch(2, [&](Session&) {
     ::close(ends[0]);
     if (::fork() == 0) {
@@ -141,6 +144,93 @@ TEST(Launch, EndsWhatRanksLeftBehind) {
   EXPECT_EQ(::read(ends[0], &byte, 1), 0) << "somebody still holds the pipe";
   ::close(ends[0]);
   EXPECT_TRUE(no_child_is_left());
+}
+
+TEST(Launch, LeavesNothingWhenItsCallerIsKilled) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const pid_t caller = ::fork();
+  ASSERT_GE(caller, 0);
+  if (caller == 0) {
+    ::close(ends[0]);
+    launch(3, [&](Session& session) {
+      if (session.world().rank() == 0 && ::fork() == 0) ::setsid();
+      [[maybe_unused]] const ssize_t written = ::write(ends[1], "x", 1);
+      for (;;) ::pause();
+    });
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  char byte = 0;
+  for (int running = 0; running < 4; ++running) ASSERT_EQ(::read(ends[0], &byte, 1), 1);
+  ::kill(caller, SIGKILL);
+  EXPECT_EQ(::read(ends[0], &byte, 1), 0) << "somebody still holds the pipe";
+  ::close(ends[0]);
+  ::waitpid(caller, nullptr, 0);
+}
+
+TEST(Launch, TellsThatItsGuardWasKilledAndLeavesNothing) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const auto result = launch(3, [&](Session& session) {
+    ::close(ends[0]);
+    if (session.world().rank() == 0 && ::fork() == 0) {
+      ::setsid();
+      for (;;) ::pause();
+    }
+    if (session.world().rank() == 1) ::kill(::getppid(), SIGKILL);
+    for (;;) ::pause();
+  });
+  ::close(ends[1]);
+  EXPECT_EQ(result.exit_code, 137);
+  ASSERT_TRUE(result.first_failure);
+  EXPECT_EQ(result.first_failure->rank, -1);
+  char byte = 0;
+  EXPECT_EQ(::read(ends[0], &byte, 1), 0) << "somebody still holds the pipe";
+  ::close(ends[0]);
+  EXPECT_TRUE(no_child_is_left());
+}
+
+TEST(Launch, WritesWhatTheCallerHadBufferedOnce) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const pid_t caller = ::fork();
+  ASSERT_GE(caller, 0);
+  if (caller == 0) {
+    ::dup2(ends[1], STDOUT_FILENO);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    std::printf("by C ");
+    std::cout << "by C++ ";
+    launch(4, [](Session&) {});
+    std::fflush(nullptr);
+    std::cout.flush();
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::string text;
+  char byte = 0;
+  while (::read(ends[0], &byte, 1) == 1) text += byte;
+  ::close(ends[0]);
+  ::waitpid(caller, nullptr, 0);
+  EXPECT_EQ(text, "by C by C++ ");
+}
+
+TEST(Launch, CanBeRepeatedWithManyRanks) {
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    const auto result = launch(16, [](Session& session) { pass_round(session.world()); });
+    ASSERT_TRUE(result.ok()) << repeat;
+  }
+}
+
+TEST(Launch, LeavesNoDescriptorOpen) {
+  const auto open_descriptors = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator{});
+  };
+  launch(2, [](Session&) {});
+  const auto before = open_descriptors();
+  for (int repeat = 0; repeat < 10; ++repeat) launch(3, [](Session&) {});
+  EXPECT_EQ(open_descriptors(), before);
 }
 
 TEST(Launch, WorksFromAThreadThatEndsAfterwards) {
