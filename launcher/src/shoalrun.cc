@@ -38,8 +38,12 @@ void read_nothing() {
   if (null.open()) ::dup2(null.get(), STDIN_FILENO);
 }
 
-// A job in the background of a terminal must leave what is typed to the shell.
-bool input_is_for_others() { return ::isatty(STDIN_FILENO) == 1 && ::tcgetpgrp(STDIN_FILENO) != ::getpgrp(); }
+// A job in the background of a terminal must leave what is typed to the shell. Only this process can tell, the guard
+// has no terminal.
+bool input_is_for_others() {
+  const pid_t foreground = ::tcgetpgrp(STDIN_FILENO);
+  return foreground >= 0 && foreground != ::getpgrp();
+}
 
 // Two pipes a rank soon exceed the usual soft limit. Returns what it was: ranks get that.
 rlimit raise_descriptor_limit() {
@@ -56,6 +60,7 @@ struct Job {
   const AllowedCores& allowed;
   const JobSegment& segment;
   JobBoard& board;
+  bool no_input = false;
 };
 
 int supervise(const Job& job, Descriptor control) {
@@ -63,7 +68,6 @@ int supervise(const Job& job, Descriptor control) {
   OutputRouter output(job.line.ranks, job.line.tag);
   Program program(job.line.program, job.line.directory);
   const auto inherited = current_environment();
-  const bool no_input = input_is_for_others();
 
   JobPlan plan;
   plan.ranks = job.line.ranks;
@@ -72,7 +76,7 @@ int supervise(const Job& job, Descriptor control) {
   plan.end_strangers_at_once = true;
   plan.start_failure = [&program] { return program.failure(); };
   plan.rank_main = [&](int rank) {
-    if (rank != 0 || no_input) read_nothing();
+    if (rank != 0 || job.no_input) read_nothing();
     output.attach(rank);
     ::setrlimit(RLIMIT_NOFILE, &descriptor_limit);
     if (const auto core = core_of_rank(job.line.binding, rank, job.line.ranks, job.allowed)) bind_to_core(*core);
@@ -111,7 +115,8 @@ int run(const CommandLine& line, const AllowedCores& allowed) {
     complain("note: " + std::to_string(line.ranks) + " ranks take turns on " + std::to_string(allowed.count()) +
              (allowed.count() == 1 ? " core" : " cores"));
   JobBoard board(line.ranks);
-  const Job job{.line = line, .allowed = allowed, .segment = segment, .board = board};
+  const Job job{
+      .line = line, .allowed = allowed, .segment = segment, .board = board, .no_input = input_is_for_others()};
   Guard guard([&job](Descriptor control) {
     try {
       return supervise(job, std::move(control));

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <map>
 
 #include "running_job.h"
@@ -165,6 +166,21 @@ TEST(Input, IsNotTakenFromTheLoopThatShoalrunStandsIn) {
   const std::string loop =
       "printf '1\\n2\\n3\\n' | while read line; do echo $line; " + std::string(SHOALRUN) + " -n 2 true; done";
   EXPECT_EQ(run_job({"-n", "1", "sh", "-c", loop}).out, "1\n2\n3\n");
+}
+
+TEST(Input, FromATerminalReachesRankZero) {
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_GE(terminal, 0);
+  ASSERT_EQ(::grantpt(terminal), 0);
+  ASSERT_EQ(::unlockpt(terminal), 0);
+  const int keyboard = ::open(::ptsname(terminal), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  ASSERT_GE(keyboard, 0);
+  RunningJob job({"-n", "2", "sh", "-c", "read line; echo $RANK got $line"}, {}, keyboard);
+  ASSERT_EQ(::write(terminal, "typed\n", 6), 6);
+  job.await_output("0 got typed\n");
+  EXPECT_EQ(job.wait().exit_code, 0);
+  ::close(keyboard);
+  ::close(terminal);
 }
 
 TEST(Environment, TellsEachRankItsPlace) {
