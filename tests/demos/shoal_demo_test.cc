@@ -196,7 +196,7 @@ TEST(ShoalDemo, AWrongCommandLineOfManyRanksIsToldOnceToo) {
 }
 
 TEST(ShoalDemo, OutputThatCannotBeWrittenIsAnError) {
-  const CommandResult result = run_command({"sh", "-c", SHOAL_DEMO " gather > /dev/full"});
+  const CommandResult result = run_command({"sh", "-c", "exec \"$0\" gather > /dev/full", SHOAL_DEMO});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(result.err, "shoal-demo: standard output cannot be written\n");
 }
