@@ -33,8 +33,9 @@ std::set<pid_t> children() {
     ::setsid();
     ::prctl(PR_SET_NAME, kGuardName);
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-    // Whoever was to read our output may be gone; that is found when writing.
+    // Whoever was to read our output may be gone, a file at its limit: that is found when writing.
     ::signal(SIGPIPE, SIG_IGN);
+    ::signal(SIGXFSZ, SIG_IGN);
     ::signal(SIGCHLD, SIG_DFL);
     sigset_t none;
     sigemptyset(&none);

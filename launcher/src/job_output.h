@@ -24,6 +24,8 @@ class JobOutput {
   virtual void rank_ended(int rank) = 0;
   /// Nobody is left to write: passes on the rest and then calls `done`.
   virtual void finish(std::function<void()> done) = 0;
+  /// The loop has ended, and is about to go: lets go of it.
+  virtual void stop() = 0;
 };
 
 /// For ranks that write to the caller's own streams.
@@ -33,6 +35,7 @@ class NoJobOutput final : public JobOutput {
   void announce(const std::string& /*line*/) override {}
   void rank_ended(int /*rank*/) override {}
   void finish(std::function<void()> done) override { done(); }
+  void stop() override {}
 };
 
 }  // namespace shoal::detail

@@ -21,6 +21,9 @@ namespace {
 using detail::Descriptor;
 using detail::JobBoard;
 
+// More than shoalrun gives: here the texts of the ranks' errors are the result.
+constexpr std::chrono::milliseconds kCourtesy{1000};
+
 int run_body(const JobSegment& segment, JobBoard& board, int rank, const std::function<void(Session&)>& body) {
   int status = 0;
   try {
@@ -61,6 +64,7 @@ LaunchResult launch(int ranks, std::function<void(Session&)> body, LaunchOptions
     plan.ranks = ranks;
     plan.timeout = options.timeout;
     plan.grace = options.grace;
+    plan.courtesy = kCourtesy;
     const int held_by_guard = control.get();
     plan.rank_main = [&, held_by_guard](int rank) {
       ::close(held_by_guard);

@@ -133,6 +133,11 @@ void OutputRouter::finish(std::function<void()> done) {
   finish_if_idle();
 }
 
+void OutputRouter::stop() {
+  sources_.clear();
+  sinks_.clear();
+}
+
 void OutputRouter::finish_if_idle() {
   if (done_ && std::ranges::all_of(sinks_, [](const auto& sink) { return sink->idle(); })) done_();
 }

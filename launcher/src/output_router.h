@@ -29,6 +29,7 @@ class OutputRouter final : public JobOutput {
   void announce(const std::string& line) override;
   void rank_ended(int rank) override;
   void finish(std::function<void()> done) override;
+  void stop() override;
 
  private:
   /// One stream of one rank.

@@ -46,11 +46,17 @@ bool input_is_for_others() {
 }
 
 // Two pipes a rank soon exceed the usual soft limit. Returns what it was: ranks get that.
-rlimit raise_descriptor_limit() {
+rlimit raise_descriptor_limit(int ranks) {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
   const rlimit raised{.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
   ::setrlimit(RLIMIT_NOFILE, &raised);
+  const rlim_t needed =
+      4 * static_cast<rlim_t>(ranks) + 32;  // Both ends until the ranks are forked; and a few of ours.
+  if (raised.rlim_cur < needed)
+    throw Error(ErrorCode::system, std::to_string(ranks) + " ranks need " + std::to_string(needed) +
+                                       " open files, and the limit is " + std::to_string(raised.rlim_cur) +
+                                       " (ulimit -n)");
   return limit;
 }
 
@@ -64,7 +70,7 @@ struct Job {
 };
 
 int supervise(const Job& job, Descriptor control) {
-  const rlimit descriptor_limit = raise_descriptor_limit();
+  const rlimit descriptor_limit = raise_descriptor_limit(job.line.ranks);
   OutputRouter output(job.line.ranks, job.line.tag);
   Program program(job.line.program, job.line.directory);
   const auto inherited = current_environment();

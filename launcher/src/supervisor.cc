@@ -18,16 +18,17 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A rank that is woken because a peer is lost says so and ends by itself; TERM would cut it short.
-constexpr milliseconds kCourtesy{500};
-// A rank that broke the world is about to end; its own end tells more than its victims'.
-constexpr milliseconds kSuspicion{300};
 // What ranks leave behind may be about to end by itself: a `tee` that reads to the end.
 constexpr milliseconds kLeftoverTime{200};
 constexpr milliseconds kLeftoverGrace{500};
 constexpr milliseconds kSweepInterval{20};
 // Processes that outlive SIGKILL are stuck in the kernel; waiting longer would only hang us too.
 constexpr std::chrono::seconds kKillTime{5};
+
+std::string text_of(milliseconds duration) {
+  const auto count = duration.count();
+  return count != 0 && count % 1000 == 0 ? std::to_string(count / 1000) + " s" : std::to_string(count) + " ms";
+}
 
 std::string list_of(const std::vector<int>& ranks) {
   std::string text = ranks.size() == 1 ? "rank " : "ranks ";
@@ -73,12 +74,13 @@ int Supervisor::run() {
       name_failure({.rank = -1,
                     .kind = FailureKind::timeout,
                     .code = kExitTimeout,
-                    .message = "the job did not end within its " + std::to_string(plan_->timeout.count()) + " ms"});
+                    .message = "the job did not end within its " + text_of(plan_->timeout)});
     });
   }
   // Whoever ended before the signals were listened to.
   children_changed();
   loop_.run();
+  output_->stop();
   const int code = exit_code();
   board_->finish(code, failure_);
   return code;
@@ -145,13 +147,8 @@ void Supervisor::consider_failure() {
   const auto first_error = segment_.first_error();
   if (const auto failure = verdict_.decide(first_error)) {
     name_failure(*failure);
-  } else if (verdict_.awaited(first_error) && !suspecting_) {
-    suspecting_ = true;
-    begin_ending();
-    after(suspicion_timer_, kSuspicion, [this] {
-      const auto suspect = verdict_.decide_now(segment_.first_error());
-      if (!failure_ && suspect) name_failure(*suspect);
-    });
+  } else if (verdict_.awaited(first_error)) {
+    begin_ending();  // Meanwhile the culprit may end: that tells more than the ends of its victims.
   }
 }
 
@@ -170,8 +167,12 @@ void Supervisor::begin_ending() {
     for (int rank = 0; rank < plan_->ranks; ++rank)
       if (segment_.phase(rank) == RankPhase::absent) signal_rank(rank, SIGTERM);
   }
-  after(courtesy_timer_, kCourtesy, [this] { signal_all(SIGTERM); });
-  after(grace_timer_, kCourtesy + plan_->grace, [this] { grace_is_over(); });
+  after(courtesy_timer_, plan_->courtesy, [this] {
+    const auto suspect = verdict_.decide_now(segment_.first_error());
+    if (!failure_ && suspect) name_failure(*suspect);
+    signal_all(SIGTERM);
+  });
+  after(grace_timer_, plan_->courtesy + plan_->grace, [this] { grace_is_over(); });
 }
 
 // To a living rank's whole group, each rank at most once.
@@ -214,8 +215,8 @@ void Supervisor::interrupted(int signal) {
     return;
   }
   if (interrupt_) {
-    output_->announce(signal_name(signal) + ": passed on to the ranks, which have " +
-                      std::to_string(plan_->grace.count()) + " ms to end");
+    output_->announce(signal_name(signal) + ": passed on to the ranks, which have " + text_of(plan_->grace) +
+                      " to end");
   }
   courtesy_timer_.cancel();
   for (int rank = 0; rank < plan_->ranks; ++rank) {
@@ -237,8 +238,7 @@ void Supervisor::grace_is_over() {
   std::vector<int> left;
   for (int rank = 0; rank < plan_->ranks; ++rank)
     if (alive(rank)) left.push_back(rank);
-  if (!left.empty())
-    output_->announce(list_of(left) + " did not end within " + std::to_string(plan_->grace.count()) + " ms: killed");
+  if (!left.empty()) output_->announce(list_of(left) + " did not end within " + text_of(plan_->grace) + ": killed");
   kill_all();
 }
 

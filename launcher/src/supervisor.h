@@ -29,6 +29,9 @@ struct JobPlan {
   int ranks = 1;
   std::chrono::milliseconds timeout{0};  ///< For the whole job; 0: none.
   std::chrono::milliseconds grace{0};    ///< From TERM to KILL.
+  /// From the failure to TERM: a rank that is woken because a peer is lost says so and ends by itself, if it is given
+  /// the time. So long also may the culprit live on while its victims have ended already.
+  std::chrono::milliseconds courtesy{500};
   /// Whether ranks that have no session get TERM at once when another fails: right for programs that may never make
   /// one, not where every rank is about to.
   bool end_strangers_at_once = false;
@@ -42,7 +45,7 @@ struct JobPlan {
 /// The first failure is named, put into the segment at once (which wakes every rank that waits for another: it gets
 /// `peer_lost` and ends by itself), and ends the others:
 ///
-///     failure --- 0.5 s ---> TERM and CONT to all that are left --- grace ---> KILL
+///     failure --- courtesy ---> TERM and CONT to all that are left --- grace ---> KILL
 ///
 /// Ranks without a session cannot be woken; under shoalrun they get their TERM at once. INT, TERM, HUP and QUIT are
 /// passed on to the ranks, once, as what they are; the grace begins with them, and a second one means KILL. When all
@@ -96,16 +99,14 @@ class Supervisor {
   boost::asio::signal_set signals_{loop_};
   boost::asio::posix::stream_descriptor control_;
   std::array<ControlByte, 16> control_bytes_{};
-  boost::asio::steady_timer job_timer_{loop_};        // The job's timeout.
-  boost::asio::steady_timer suspicion_timer_{loop_};  // How long the culprit may take to end before it is blamed alive.
-  boost::asio::steady_timer courtesy_timer_{loop_};   // From the failure to TERM.
-  boost::asio::steady_timer grace_timer_{loop_};      // From TERM to KILL.
-  boost::asio::steady_timer sweep_timer_{loop_};      // Leftovers: first delay, then repeated KILL.
+  boost::asio::steady_timer job_timer_{loop_};       // The job's timeout.
+  boost::asio::steady_timer courtesy_timer_{loop_};  // From the failure to TERM.
+  boost::asio::steady_timer grace_timer_{loop_};     // From TERM to KILL.
+  boost::asio::steady_timer sweep_timer_{loop_};     // Leftovers: first delay, then repeated KILL.
 
   std::optional<FirstFailure> failure_;
   std::optional<int> interrupt_;  // The first signal passed on, if that came before any failure.
   bool signalled_ = false;        // Some signal was passed on.
-  bool suspecting_ = false;
   bool ending_ = false;
   bool killing_ = false;
   bool sweeping_ = false;

@@ -19,7 +19,7 @@ class Verdict {
   void ended(int rank, int wait_status);
 
   /// `first_error`: what the segment says now.
-  /// Who failed first, as far as it can be said: empty when nobody failed, or while culprit() has yet to end.
+  /// Who failed first, as far as it can be said: empty when nobody failed, or while awaited() has yet to end.
   std::optional<FirstFailure> decide(const std::optional<FirstFailure>& first_error) const;
   /// The rank whose own end should be waited for (shortly) before deciding; empty when there is none.
   std::optional<int> awaited(const std::optional<FirstFailure>& first_error) const;

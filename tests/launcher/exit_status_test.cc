@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -20,6 +21,19 @@ std::vector<std::string> ranks(int number, const std::vector<std::string>& words
   arguments.insert(arguments.end(), words.begin(), words.end());
   return arguments;
 }
+
+/// Many repeats, fewer where the machine is slow: `while (repeats.next())`.
+class Repeats {
+ public:
+  explicit Repeats(int most) : most_(most) {}
+  bool next() { return ++number_ <= most_ && std::chrono::steady_clock::now() < end_; }
+  int number() const { return number_; }
+
+ private:
+  int most_;
+  int number_ = 0;
+  std::chrono::steady_clock::time_point end_ = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+};
 
 int lines_with(const std::string& text, const std::string& part) {
   int found = 0;
@@ -43,25 +57,25 @@ TEST(ExitStatus, IsThatOfTheFailedRankWhateverItsValue) {
 }
 
 TEST(ExitStatus, IsTheSameAtEveryOneOfManyRuns) {
-  for (int repeat = 0; repeat < 200; ++repeat) {
+  for (Repeats repeats(200); repeats.next();) {
     const JobEnd end = run_job({"-n", "2", "sh", "-c", "test $RANK = 1 && exit 3; exec sleep 1000"});
-    ASSERT_EQ(end.exit_code, 3) << "repeat " << repeat << ": " << end.err;
+    ASSERT_EQ(end.exit_code, 3) << "repeat " << repeats.number() << ": " << end.err;
   }
 }
 
 TEST(ExitStatus, OfARankThatExitsWhileOthersWaitForItIsItsOwnAtEveryOneOfManyRuns) {
-  for (int repeat = 0; repeat < 100; ++repeat) {
+  for (Repeats repeats(100); repeats.next();) {
     const JobEnd end = run_job(ranks(4, {"join", "only", "2", "exit", "3", "all", "rounds", "0"}));
-    ASSERT_EQ(end.exit_code, 3) << "repeat " << repeat << ": " << end.err;
+    ASSERT_EQ(end.exit_code, 3) << "repeat " << repeats.number() << ": " << end.err;
     ASSERT_THAT(end.err, HasSubstr("shoalrun: rank 2 exited with status 3\n"));
   }
 }
 
 TEST(ExitStatus, IsThatOfARankWhoseExceptionEndedItsSessionFirst) {
   // The session ends before the process does, so its peers may well be gone before it.
-  for (int repeat = 0; repeat < 50; ++repeat) {
+  for (Repeats repeats(50); repeats.next();) {
     const JobEnd end = run_job(ranks(4, {"join", "only", "2", "leave", "return", "7", "all", "rounds", "0"}));
-    ASSERT_EQ(end.exit_code, 7) << "repeat " << repeat << ": " << end.err;
+    ASSERT_EQ(end.exit_code, 7) << "repeat " << repeats.number() << ": " << end.err;
     ASSERT_THAT(end.err, HasSubstr("shoalrun: rank 2 exited with status 7"));
   }
 }
@@ -78,7 +92,7 @@ TEST(ExitStatus, Is128PlusTheSignalThatEndedARank) {
 }
 
 TEST(ExitStatus, IsOneForARankThatLeftWithZeroWhileOthersWaited) {
-  for (int repeat = 0; repeat < 20; ++repeat) {
+  for (Repeats repeats(20); repeats.next();) {
     const JobEnd end = run_job(ranks(4, {"join", "only", "0", "return", "0", "all", "rounds", "0"}));
     ASSERT_EQ(end.exit_code, 1) << end.err;
     ASSERT_THAT(end.err, HasSubstr("shoalrun: rank 0 left while others waited for it"));

@@ -232,7 +232,7 @@ TEST(Ranks, NeedDescriptorsAndTheLackOfThemIsNamed) {
   const std::string command = "ulimit -n 64; " + std::string(SHOALRUN) + " -n 200 true; echo status $?";
   const JobEnd end = run_job({"-n", "1", "sh", "-c", command});
   EXPECT_EQ(end.out, "status 1\n");
-  EXPECT_THAT(end.err, HasSubstr("(the limit is 64, see ulimit -n)"));
+  EXPECT_THAT(end.err, HasSubstr("shoalrun: 200 ranks need 832 open files, and the limit is 64 (ulimit -n)"));
 }
 
 }  // namespace

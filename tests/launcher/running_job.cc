@@ -126,12 +126,15 @@ bool RunningJob::read_some(steady_clock::time_point deadline) {
   return streams_[0] >= 0 || streams_[1] >= 0;
 }
 
-std::string RunningJob::await_output(const std::string& text, int times) {
+std::string RunningJob::await(std::size_t stream, const std::string& text, int times) {
   const auto deadline = steady_clock::now() + kPatience;
-  while (count(texts_[0], text) < times)
+  while (count(texts_[stream], text) < times)
     if (!read_some(deadline)) throw std::runtime_error("output ended without " + text + ": " + texts_[0] + texts_[1]);
-  return texts_[0];
+  return texts_[stream];
 }
+
+std::string RunningJob::await_output(const std::string& text, int times) { return await(0, text, times); }
+std::string RunningJob::await_error(const std::string& text) { return await(1, text, 1); }
 
 void RunningJob::signal(int signal) { this->signal(pid_, signal); }
 

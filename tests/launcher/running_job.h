@@ -35,6 +35,8 @@ class RunningJob {
 
   /// Waits until standard output holds `text` so many times, and returns all of it so far.
   std::string await_output(const std::string& text, int times = 1);
+  /// The same of standard error.
+  std::string await_error(const std::string& text);
   void signal(int signal);
   /// To a process of the job.
   void signal(pid_t process, int signal);
@@ -47,6 +49,7 @@ class RunningJob {
   std::vector<pid_t> left_behind() const;
 
  private:
+  std::string await(std::size_t stream, const std::string& text, int times);
   bool read_some(std::chrono::steady_clock::time_point deadline);
 
   std::string mark_;  // In the environment of all that descends from the job.

@@ -127,6 +127,7 @@ class Script {
     } else if (word == "catch") {
       std::signal(number_of_signal(value), say_and_exit);
     } else if (word == "die") {
+      std::signal(number_of_signal(value), SIG_DFL);  // Sanitizers have handlers of their own.
       std::raise(number_of_signal(value));
     } else if (word == "exit") {
       std::exit(std::stoi(value));
