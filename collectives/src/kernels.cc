@@ -8,8 +8,8 @@
 
 #include <array>
 #include <cassert>
+#include <cstdint>
 #include <cstring>
-#include <limits>
 #include <type_traits>
 
 #include "kernel_ops.h"
@@ -43,9 +43,7 @@ class Tree {
 
  private:
   static constexpr std::size_t kTile = 2048 / sizeof(Value);
-  // A tile for each level, and one for the value: ranks are counted by an int.
-  static constexpr std::size_t kTiles = std::numeric_limits<int>::digits + 1;
-  using Tiles = std::array<std::array<Value, kTile>, kTiles>;
+  using Tile = std::array<Value, kTile>;
 
   explicit Tree(std::span<const std::byte* const> operands)
       : operands_(operands),
@@ -55,31 +53,28 @@ class Tree {
   }
 
   void combine_tile(std::byte* out, std::size_t first, std::size_t elements) const {
-    Tiles tiles;  // Not initialised: each is written before it is read.
-    Value* const result = tiles[0].data();
-    subtree(0, 1, tiles, 0, first, elements);
+    Tile result;  // Not initialised: written before it is read.
+    subtree(0, 1, result, first, elements);
     for (std::size_t i = 0; i < elements; ++i) {
       if constexpr (kMean) result[i] /= divisor_;
       store<T>(out, first + i, static_cast<T>(result[i]));
     }
   }
 
-  /// Leaves in tiles[level] the value of ranks rank, rank + distance, rank + 2 distance, ...
-  void subtree(std::size_t rank, std::size_t distance, Tiles& tiles, std::size_t level, std::size_t first,
-               std::size_t elements) const {
-    Value* const left = tiles[level].data();
+  /// Leaves in `left` the value of ranks rank, rank + distance, rank + 2 distance, ...
+  void subtree(std::size_t rank, std::size_t distance, Tile& left, std::size_t first, std::size_t elements) const {
     if (distance >= widest_) {
       leaves(rank, left, first, elements);
       return;
     }
-    subtree(rank, 2 * distance, tiles, level, first, elements);
-    subtree(rank + distance, 2 * distance, tiles, level + 1, first, elements);
-    const Value* const right = tiles[level + 1].data();
+    Tile right;
+    subtree(rank, 2 * distance, left, first, elements);
+    subtree(rank + distance, 2 * distance, right, first, elements);
     for (std::size_t i = 0; i < elements; ++i) left[i] = Op::template apply<Value>(left[i], right[i]);
   }
 
   /// Rank `rank` with the one at the widest distance, where there is one.
-  void leaves(std::size_t rank, Value* value, std::size_t first, std::size_t elements) const {
+  void leaves(std::size_t rank, Tile& value, std::size_t first, std::size_t elements) const {
     const std::byte* const near = operands_[rank] + first * sizeof(T);
     if (widest_ == 0 || rank + widest_ >= operands_.size()) {
       for (std::size_t i = 0; i < elements; ++i) value[i] = static_cast<Value>(load<T>(near, i));

@@ -78,5 +78,45 @@ TEST(AllReduceValues, OfTheSeedsDemonstration) {
   EXPECT_TRUE(ranks.all_passed()) << ranks;
 }
 
+TEST(AllReduceValues, OfIntegersWrapInSumsAndAreExactInMeans) {
+  const auto two = run_ranks(2, [](Communicator& comm) {
+    std::vector<std::int32_t> greatest(5, 2147483647);
+    all_reduce(comm, greatest, ReduceOp::mean);
+    EXPECT_EQ(greatest, std::vector<std::int32_t>(5, 2147483647));
+
+    std::vector<std::int8_t> sum(5, comm.rank() == 0 ? 120 : 100);
+    all_reduce(comm, sum, ReduceOp::sum);
+    EXPECT_EQ(sum, std::vector<std::int8_t>(5, -36));
+  });
+  EXPECT_TRUE(two.all_passed()) << two;
+
+  const auto three = run_ranks(3, [](Communicator& comm) {
+    const std::array<std::int32_t, 3> factors{1, 2, 4};
+    const std::int32_t mine = factors[static_cast<std::size_t>(comm.rank())];
+    std::vector<std::int32_t> data{7, mine, -mine, -mine * 1000, mine - 2};  // 21/3, 7/3, -7/3, -7000/3, 1/3
+    all_reduce(comm, data, ReduceOp::mean);
+    EXPECT_EQ(data, (std::vector<std::int32_t>{7, 2, -2, -2333, 0}));
+  });
+  EXPECT_TRUE(three.all_passed()) << three;
+}
+
+TEST(AllReduceValues, AreTheSameAtEveryByteOffset) {
+  // A float may not lie at an odd address, but the bytes that operations are made of may.
+  const auto ranks = run_ranks(3, [](Communicator& comm) {
+    const auto in = values_of<float>(comm.rank(), 69);
+    const auto expected = reduced_values<float>(ReduceOp::mean, 3, 69);
+    std::vector<std::byte> memory(64 + 69 * sizeof(float));
+    for (std::size_t offset = 0; offset < 64; ++offset) {
+      const auto data = std::span(memory).subspan((offset + 5 * static_cast<std::size_t>(comm.rank())) % 64, 276);
+      std::memcpy(data.data(), in.data(), data.size());
+      detail::all_reduce(comm, data, DataType::f32, ReduceOp::mean, {});
+      std::vector<float> result(69);
+      std::memcpy(result.data(), data.data(), data.size());
+      EXPECT_TRUE(same_bits(expected, result)) << "offset " << offset;
+    }
+  });
+  EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
 }  // namespace
 }  // namespace shoal::test

@@ -73,6 +73,29 @@ TEST(ReduceScatterRing, UnevenChunksAreSummedAndOnlyForeignBytesSent) {
   EXPECT_TRUE(ranks.all_passed()) << ranks;
 }
 
+TEST(ReduceScatterBytes, AreTheForeignOnesOfEachRankAndInTotalAsManyReceivedAsSent) {
+  const std::map<std::pair<int, std::size_t>, std::vector<std::uint64_t>> sent_elements{
+      {{1, 12}, {0}}, {{2, 12}, {6, 6}}, {{3, 12}, {8, 8, 8}}, {{4, 12}, {9, 9, 9, 9}},
+      {{1, 10}, {0}}, {{2, 10}, {5, 5}}, {{3, 10}, {6, 7, 7}}, {{4, 10}, {7, 7, 8, 8}}};
+  for (const auto& [size, sent] : sent_elements) {
+    const std::size_t count = size.second;
+    const auto ranks = run_ranks(size.first, [&, count](Communicator& comm) {
+      for (const Algorithm algorithm : {Algorithm::pairwise, Algorithm::ring}) {
+        std::vector<float> data(count, 1.0F);
+        const Traffic before = comm.traffic();
+        reduce_scatter(comm, data, ReduceOp::sum, {.algorithm = algorithm});
+        const Traffic moved = comm.traffic() - before;
+        EXPECT_EQ(moved.sent, 4 * sent[static_cast<std::size_t>(comm.rank())]);
+        std::vector<std::uint64_t> totals{moved.sent, moved.received};
+        all_reduce(comm, totals, ReduceOp::sum);
+        EXPECT_EQ(totals[0], totals[1]);
+        EXPECT_EQ(totals[0], 4 * count * static_cast<std::size_t>(comm.size() - 1));
+      }
+    });
+    EXPECT_TRUE(ranks.all_passed()) << "count " << count << '\n' << ranks;
+  }
+}
+
 TEST(ReduceScatterShards, JoinToTheSerialSum) {
   for (const auto& [count, world] : {std::pair{10, 4}, std::pair{16, 6}, std::pair{12, 4}}) {
     const auto ranks = run_ranks(world, [count = static_cast<std::size_t>(count)](Communicator& comm) {
