@@ -24,7 +24,7 @@ std::int64_t count_correct_over_ranks(ShardedModel& model, Transport& transport,
   const std::size_t features = layout.inputs();
   Mlp mlp(layout, kBlocksPerRound * kEvaluationBlock, 0, scratch);
   const auto ranks = static_cast<std::size_t>(transport.size());
-  std::size_t block = static_cast<std::size_t>(transport.rank());
+  auto block = static_cast<std::size_t>(transport.rank());
   std::int64_t correct = 0;
   for (std::uint64_t round = 0; round < evaluation_rounds(data.count, transport.size()); ++round) {
     std::vector<Segment> segments;

@@ -10,7 +10,6 @@
 #include "train/gradcheck.h"
 #include "train/input_error.h"
 #include "train/options.h"
-#include "train/product.h"
 #include "train/run.h"
 
 namespace shoal::train {
@@ -91,7 +90,6 @@ int run_program(int argc, const char* const* argv) {
     if (is_rank_0_by_environment()) std::cout << *line.text << std::flush;
     return std::cout ? 0 : kFailed;
   }
-  use_one_thread();
   return run_in_session(line);
 }
 

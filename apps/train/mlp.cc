@@ -52,6 +52,7 @@ class SumStack {
 
 Mlp::Mlp(const Layout& layout, std::size_t rows, std::size_t segments, std::pmr::memory_resource& scratch)
     : layout_(&layout), waiting_sums_(&scratch) {
+  use_one_thread();
   for (const std::size_t width : layout.dims()) values_.emplace_back(rows, width, scratch);
   if (segments == 0) return;
   std::size_t largest_part = 0;

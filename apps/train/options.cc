@@ -15,8 +15,9 @@
 namespace shoal::train {
 namespace {
 
+constexpr std::uint64_t kMostCounted = std::uint64_t{1} << 40U;
 constexpr std::size_t kMostLanes = 65536;
-constexpr std::size_t kMostParameters = std::size_t{1} << 40U;
+constexpr std::uint64_t kMostParameters = std::uint64_t{1} << 40U;
 
 /// A positive whole number, all of `text`.
 std::optional<std::uint64_t> positive(const std::string& text) {
@@ -67,7 +68,8 @@ struct RawOptions {
 
 std::uint64_t count_option(const std::string& option, const std::string& text) {
   const auto value = positive(text);
-  if (!value) throw UsageError(option + " " + text + ": not a positive whole number");
+  if (!value || *value > kMostCounted)
+    throw UsageError(option + " " + text + ": not a whole number from 1 to 2^40");
   return *value;
 }
 

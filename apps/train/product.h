@@ -19,7 +19,7 @@ struct Matrix {
   std::size_t stride = 0;
 };
 
-/// Makes the products of this process run on the calling thread alone. A sum divided among threads would depend on
+/// Makes the products that the calling thread asks for run on it alone, whatever OMP_NUM_THREADS says. A sum divided among threads would depend on
 /// their number, and ranks already share the cores among them. Call it before the first product.
 void use_one_thread();
 

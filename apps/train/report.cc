@@ -80,7 +80,7 @@ Json time(const RunRecord& record) {
           {"communicate_s", communicate_s}};
 }
 
-std::string padded(std::string text, std::size_t width, bool to_the_left = false) {
+std::string padded(const std::string& text, std::size_t width, bool to_the_left = false) {
   const std::size_t missing = width - std::min(width, text.size());
   return to_the_left ? text + std::string(missing, ' ') : std::string(missing, ' ') + text;
 }

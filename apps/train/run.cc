@@ -58,6 +58,8 @@ class Run {
     record_.options = options_;
     record_.ranks = comm_.size();
     record_.parameters = layout_.parameters();
+    record_.steps = steps();
+    predict_bytes();
 
     ShardedModel model(layout_, options_.stage, options_.optimizer, options_.seed, transport_, memory_);
     train(model);
@@ -98,6 +100,12 @@ class Run {
       throw InputError(options_.report, std::string("cannot be written: ") + std::strerror(errno));
   }
 
+  std::uint64_t steps() const {
+    const std::uint64_t batches_per_epoch = (data_.train.count - 1) / options_.batch + 1;
+    return options_.steps ? *options_.steps : options_.epochs.value_or(1) * batches_per_epoch;
+  }
+
+  void predict_bytes();
   void train(ShardedModel& model);
   void progress(std::uint64_t step, double loss) const;
   void evaluate(ShardedModel& model);
@@ -117,9 +125,21 @@ class Run {
   RunRecord record_;
 };
 
+void Run::predict_bytes() {
+  const RunPlan plan{.dims = options_.dims,
+                     .stage = options_.stage,
+                     .ranks = comm_.size(),
+                     .algorithms = algorithms_,
+                     .steps = record_.steps,
+                     .has_labels = classes().has_value(),
+                     .train_samples = data_.train.count,
+                     .test_samples = data_.test.count};
+  figures_.predicted_steps = predict(training_calls(plan), comm_.rank(), comm_.size());
+  figures_.predicted_other = predict(other_calls(plan), comm_.rank(), comm_.size());
+}
+
 void Run::train(ShardedModel& model) {
   SampleStream stream(options_.seed, data_.train.count, options_.batch);
-  record_.steps = options_.steps ? *options_.steps : options_.epochs.value_or(1) * stream.batches_per_epoch();
   const std::uint64_t untimed = record_.steps > kWarmUpSteps ? kWarmUpSteps : 0;
   ImageBatch batch(options_.task, data_.train, data_.features);
   GradientStep gradient_step(options_.lanes, std::min(options_.batch, data_.train.count), model, transport_, memory_);
@@ -180,16 +200,6 @@ void Run::hash_parameters(ShardedModel& model) {
 }
 
 void Run::account() {
-  const RunPlan plan{.dims = options_.dims,
-                     .stage = options_.stage,
-                     .ranks = comm_.size(),
-                     .algorithms = algorithms_,
-                     .steps = record_.steps,
-                     .has_labels = classes().has_value(),
-                     .train_samples = data_.train.count,
-                     .test_samples = data_.test.count};
-  figures_.predicted_steps = predict(training_calls(plan), comm_.rank(), comm_.size());
-  figures_.predicted_other = predict(other_calls(plan), comm_.rank(), comm_.size());
   figures_.other = by_operation(comm_.traffic());
   for (std::size_t i = 0; i < kOperationCount; ++i) figures_.other.rows[i] -= figures_.steps.rows[i];
   figures_.peak_rss_bytes = peak_rss_bytes();

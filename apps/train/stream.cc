@@ -28,8 +28,6 @@ std::vector<std::int64_t> epoch_order(std::uint64_t seed, std::uint32_t epoch, s
 SampleStream::SampleStream(std::uint64_t seed, std::size_t samples, std::size_t batch)
     : seed_(seed), batch_(batch), order_(epoch_order(seed, 0, samples)) {}
 
-std::size_t SampleStream::batches_per_epoch() const { return (order_.size() + batch_ - 1) / batch_; }
-
 std::span<const std::int64_t> SampleStream::next() {
   if (position_ == order_.size()) {
     order_ = epoch_order(seed_, ++epoch_, order_.size());

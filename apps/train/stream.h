@@ -18,8 +18,6 @@ class SampleStream {
  public:
   SampleStream(std::uint64_t seed, std::size_t samples, std::size_t batch);
 
-  std::size_t batches_per_epoch() const;
-
   /// Ids of the next batch, in global order. Valid until the next call.
   std::span<const std::int64_t> next();
 

@@ -57,7 +57,6 @@ TEST(EpochOrder, GivesEveryPermutationItsShare) {
 
 TEST(SampleStream, EachEpochHasEveryIdOnceInAnOrderOfItsOwn) {
   SampleStream stream(3, 103, 10);
-  EXPECT_EQ(stream.batches_per_epoch(), 11U);
   std::set<Ids> orders;
   for (int epoch = 0; epoch < 5; ++epoch) {
     Ids ids;
@@ -74,7 +73,6 @@ TEST(SampleStream, EachEpochHasEveryIdOnceInAnOrderOfItsOwn) {
 
 TEST(SampleStream, ABatchLargerThanTheDataIsTheData) {
   SampleStream stream(3, 5, 100);
-  EXPECT_EQ(stream.batches_per_epoch(), 1U);
   EXPECT_EQ(stream.next().size(), 5U);
   EXPECT_EQ(stream.next().size(), 5U);
 }
