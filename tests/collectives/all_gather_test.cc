@@ -1,30 +1,10 @@
-#include "collective_checks.h"
+#include "moving_forms.h"
 
 namespace shoal::test {
 namespace {
 
 class AllGather : public EveryWorld {};
 INSTANTIATE_TEST_SUITE_P(Worlds, AllGather, every_world(), world_name);
-
-template <class T>
-void expect_all_gather(Communicator& comm, std::size_t count, bool in_place) {
-  SCOPED_TRACE(case_text(count, kDataType<T>) + (in_place ? ", in place" : ""));
-  const auto whole = values_of<T>(99, count);
-  const auto in = chunk_of(whole, comm.rank(), comm.size());
-  auto out = blank<T>(count);
-  const Traffic before = comm.traffic();
-  if (in_place) {
-    const auto begin = split_bounds(count, comm.size())[static_cast<std::size_t>(comm.rank())];
-    const auto own = std::span(out).subspan(begin, in.size());
-    std::ranges::copy(in, own.begin());
-    all_gather(comm, own, out);
-  } else {
-    all_gather(comm, in, out);
-  }
-  expect_cost(comm, before, Operation::all_gather, Algorithm::ring, count, kDataType<T>);
-  EXPECT_TRUE(same_bits(whole, out));
-  EXPECT_TRUE(same_bits(chunk_of(whole, comm.rank(), comm.size()), in));
-}
 
 TEST_P(AllGather, JoinsTheChunksInRankOrderOnEveryRank) {
   const auto ranks = run_ranks(

@@ -1,27 +1,10 @@
-#include "collective_checks.h"
+#include "moving_forms.h"
 
 namespace shoal::test {
 namespace {
 
 class AllToAll : public EveryWorld {};
 INSTANTIATE_TEST_SUITE_P(Worlds, AllToAll, every_world(), world_name);
-
-template <class T>
-void expect_all_to_all(Communicator& comm, std::size_t count) {
-  SCOPED_TRACE(case_text(count, kDataType<T>));
-  const auto in = values_of<T>(comm.rank(), count);
-  std::vector<T> expected;
-  for (int from = 0; from < comm.size(); ++from) {
-    const auto chunk = chunk_of(values_of<T>(from, count), comm.rank(), comm.size());
-    expected.insert(expected.end(), chunk.begin(), chunk.end());
-  }
-  auto out = blank<T>(expected.size());
-  const Traffic before = comm.traffic();
-  all_to_all(comm, in, out);
-  expect_cost(comm, before, Operation::all_to_all, Algorithm::pairwise, count, kDataType<T>);
-  EXPECT_TRUE(same_bits(expected, out));
-  EXPECT_TRUE(same_bits(values_of<T>(comm.rank(), count), in));
-}
 
 TEST_P(AllToAll, TransposesChunksUnevenOnesToo) {
   const auto ranks = run_ranks(

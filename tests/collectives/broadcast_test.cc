@@ -1,20 +1,10 @@
-#include "collective_checks.h"
+#include "moving_forms.h"
 
 namespace shoal::test {
 namespace {
 
 class Broadcast : public EveryWorld {};
 INSTANTIATE_TEST_SUITE_P(Worlds, Broadcast, every_world(), world_name);
-
-template <class T>
-void expect_broadcast(Communicator& comm, std::size_t count, int root, Options options = {}) {
-  SCOPED_TRACE(case_text(count, kDataType<T>, root));
-  auto data = values_of<T>(comm.rank(), count);
-  const Traffic before = comm.traffic();
-  broadcast(comm, data, root, options);
-  expect_cost(comm, before, Operation::broadcast, Algorithm::binomial, count, kDataType<T>, root);
-  EXPECT_TRUE(same_bits(values_of<T>(root, count), data));
-}
 
 TEST_P(Broadcast, GivesEveryRankTheRootsDataFromAnyRoot) {
   const auto ranks = run_ranks(

@@ -25,6 +25,10 @@ inline void PrintTo(const TrafficCount& count, std::ostream* out) {
   *out << count.calls << " calls, " << count.sent << " sent, " << count.received << " received";
 }
 
+inline void PrintTo(const Cost& cost, std::ostream* out) {
+  *out << cost.sent << " sent, " << cost.received << " received, " << cost.steps << " steps";
+}
+
 }  // namespace shoal
 
 namespace shoal::test {

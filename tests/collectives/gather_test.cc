@@ -1,26 +1,10 @@
-#include "collective_checks.h"
+#include "moving_forms.h"
 
 namespace shoal::test {
 namespace {
 
 class Gather : public EveryWorld {};
 INSTANTIATE_TEST_SUITE_P(Worlds, Gather, every_world(), world_name);
-
-template <class T>
-void expect_gather(Communicator& comm, std::size_t count, int root) {
-  SCOPED_TRACE(case_text(count, kDataType<T>, root));
-  const auto whole = values_of<T>(99, count);
-  const auto in = chunk_of(whole, comm.rank(), comm.size());
-  const auto in_before = in;
-  auto out = blank<T>(comm.rank() == root ? count : 0);
-  const Traffic before = comm.traffic();
-  gather(comm, in, out, root);
-  expect_cost(comm, before, Operation::gather, Algorithm::linear, count, kDataType<T>, root);
-  if (comm.rank() == root) {
-    EXPECT_TRUE(same_bits(whole, out));
-  }
-  EXPECT_TRUE(same_bits(in_before, in));
-}
 
 TEST_P(Gather, JoinsTheChunksInRankOrderAtAnyRoot) {
   const auto ranks = run_ranks(

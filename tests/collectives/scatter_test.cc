@@ -1,4 +1,4 @@
-#include "collective_checks.h"
+#include "moving_forms.h"
 
 namespace shoal::test {
 namespace {
@@ -7,36 +7,6 @@ class Scatter : public EveryWorld {};
 INSTANTIATE_TEST_SUITE_P(Worlds, Scatter, every_world(), world_name);
 class ScatterCyclic : public EveryWorld {};
 INSTANTIATE_TEST_SUITE_P(Worlds, ScatterCyclic, every_world(), world_name);
-
-/// whole[rank::ranks]
-template <class T>
-std::vector<T> every_nth(const std::vector<T>& whole, int rank, int ranks) {
-  std::vector<T> hand;
-  for (auto i = static_cast<std::size_t>(rank); i < whole.size(); i += static_cast<std::size_t>(ranks))
-    hand.push_back(whole[i]);
-  return hand;
-}
-
-template <class T>
-void expect_scatter(Communicator& comm, std::size_t count, int root, bool cyclic) {
-  SCOPED_TRACE(case_text(count, kDataType<T>, root));
-  const auto whole = values_of<T>(99, count);
-  const auto expected = cyclic ? every_nth(whole, comm.rank(), comm.size()) : chunk_of(whole, comm.rank(), comm.size());
-  const auto in = comm.rank() == root ? whole : std::vector<T>{};
-  auto out = blank<T>(expected.size());
-  const Traffic before = comm.traffic();
-  if (cyclic) {
-    scatter_cyclic(comm, in, out, root);
-  } else {
-    scatter(comm, in, out, root);
-  }
-  expect_cost(comm, before, cyclic ? Operation::scatter_cyclic : Operation::scatter, Algorithm::linear, count,
-              kDataType<T>, root);
-  EXPECT_TRUE(same_bits(expected, out));
-  if (comm.rank() == root) {
-    EXPECT_TRUE(same_bits(whole, in));
-  }
-}
 
 RanksResult run_scatters(int world, bool cyclic) {
   return run_ranks(
