@@ -52,7 +52,8 @@ std::vector<Process> descendants() {
     for (auto child = first; child != last; ++child) found.push_back(child->second);
   };
   add_children(::getpid());
-  for (std::size_t next = 0; next < found.size(); ++next) add_children(found[next].pid);
+  std::size_t next = 0;
+  while (next < found.size()) add_children(found[next++].pid);  // It grows meanwhile.
   return found;
 }
 

@@ -10,6 +10,18 @@
 #include "exit_status.h"
 
 namespace shoal::detail {
+namespace {
+
+// As exec takes them; valid as long as `texts` is.
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+}  // namespace
 
 Program::Program(std::vector<std::string> arguments, std::string directory)
     : arguments_(std::move(arguments)),
@@ -20,12 +32,8 @@ Program::Program(std::vector<std::string> arguments, std::string directory)
 
 int Program::become(std::vector<std::string> environment) {
   if (!directory_.empty() && ::chdir(directory_.c_str()) != 0) return report(Step::directory, errno);
-  std::vector<char*> entries;
-  for (std::string& entry : environment) entries.push_back(entry.data());
-  entries.push_back(nullptr);
-  std::vector<char*> arguments;
-  for (std::string& argument : arguments_) arguments.push_back(argument.data());
-  arguments.push_back(nullptr);
+  auto entries = pointers_to(environment);
+  auto arguments = pointers_to(arguments_);
   environ = entries.data();  // execvp looks the program up in this one's PATH.
   ::execvp(arguments[0], arguments.data());
   return report(Step::program, errno);

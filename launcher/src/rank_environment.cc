@@ -24,11 +24,14 @@ std::vector<std::string> rank_environment(const std::vector<std::string>& inheri
   const std::string rank = std::to_string(place.rank);
   const std::string world = std::to_string(place.world);
   // One machine: the local world is the world.
-  for (const std::string prefix : {"SHOAL_", ""}) {
-    set(environment, prefix + "RANK=" + rank);
-    set(environment, prefix + "WORLD_SIZE=" + world);
-    set(environment, prefix + "LOCAL_RANK=" + rank);
-    set(environment, prefix + "LOCAL_WORLD_SIZE=" + world);
+  for (const char* prefix : {"SHOAL_", ""}) {
+    const auto tell = [&](const char* name, const std::string& value) {
+      set(environment, std::string(prefix).append(name).append("=").append(value));
+    };
+    tell("RANK", rank);
+    tell("WORLD_SIZE", world);
+    tell("LOCAL_RANK", rank);
+    tell("LOCAL_WORLD_SIZE", world);
   }
   set(environment, "SHOAL_JOB=" + place.job);
   return environment;
