@@ -54,7 +54,7 @@ void check_reduction(Communicator& comm, const Call& call) {
 bool overlap(std::span<const std::byte> one, std::span<const std::byte> other) noexcept {
   if (one.empty() || other.empty()) return false;
   // std::less orders pointers into different objects too.
-  const std::less<const std::byte*> before;
+  const std::less<> before;
   return before(one.data(), other.data() + other.size()) && before(other.data(), one.data() + one.size());
 }
 

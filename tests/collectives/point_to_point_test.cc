@@ -127,8 +127,10 @@ TEST(SendRecv, BothSendingFirstWaitOnlyBeyondTheChannelAndThenUntilTheTimeout) {
   ::unsetenv("SHOAL_TIMEOUT");
   EXPECT_TRUE(fits.all_passed()) << fits;
   EXPECT_NE(exceeds.launch().exit_code, 0);
-  for (const RankOutcome& rank : exceeds.launch().ranks)
-    EXPECT_NE(rank.error.find("timeout"), std::string::npos) << rank.error;
+  // The first whose time is up says so; the other hears of it, or its own time is up.
+  const auto timed_out = [](const RankOutcome& rank) { return rank.error.find("timeout") != std::string::npos; };
+  EXPECT_TRUE(std::ranges::any_of(exceeds.launch().ranks, timed_out)) << exceeds;
+  for (const RankOutcome& rank : exceeds.launch().ranks) EXPECT_NE(rank.error, "") << "rank " << rank.rank;
 }
 
 }  // namespace
