@@ -6,8 +6,11 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "binding.h"
 #include "command_line.h"
@@ -60,6 +63,17 @@ rlimit raise_descriptor_limit(int ranks) {
   return limit;
 }
 
+// Whoever kills shoalrun by its command line is to find shoalrun, not the guard that clears up after it. `arguments` is
+// main's argv, which the kernel shows as the command line; its strings lie one behind the other.
+void hide_command_line(std::span<char*> arguments) {
+  constexpr std::string_view kName = "shoal-guard";
+  if (arguments.empty()) return;
+  char* begin = arguments.front();
+  const auto size = static_cast<std::size_t>(arguments.back() + std::strlen(arguments.back()) - begin);
+  std::memset(begin, 0, size);
+  kName.copy(begin, size);
+}
+
 /// All that the guard needs to run the job.
 struct Job {
   const CommandLine& line;
@@ -67,9 +81,11 @@ struct Job {
   const JobSegment& segment;
   JobBoard& board;
   bool no_input = false;
+  std::span<char*> arguments;
 };
 
 int supervise(const Job& job, Descriptor control) {
+  hide_command_line(job.arguments);
   const rlimit descriptor_limit = raise_descriptor_limit(job.line.ranks);
   OutputRouter output(job.line.ranks, job.line.tag);
   Program program(job.line.program, job.line.directory);
@@ -99,6 +115,7 @@ int supervise(const Job& job, Descriptor control) {
 // ignored, and SIGTSTP where there is no job control.
 sigset_t block_signals() {
   ::signal(SIGCHLD, SIG_DFL);
+  ::signal(SIGXFSZ, SIG_IGN);  // A limit on files binds shared memory too: to be told, not to die of.
   sigset_t forwarded;
   sigemptyset(&forwarded);
   for (const int signal : {SIGINT, SIGTERM, SIGQUIT}) sigaddset(&forwarded, signal);
@@ -113,7 +130,7 @@ sigset_t block_signals() {
   return forwarded;
 }
 
-int run(const CommandLine& line, const AllowedCores& allowed) {
+int run(const CommandLine& line, const AllowedCores& allowed, std::span<char*> arguments) {
   const sigset_t forwarded = block_signals();
   const JobSegment segment =
       JobSegment::create({.ranks = line.ranks, .channel_bytes = line.channel_bytes, .heap_bytes = line.heap_bytes});
@@ -121,8 +138,12 @@ int run(const CommandLine& line, const AllowedCores& allowed) {
     complain("note: " + std::to_string(line.ranks) + " ranks take turns on " + std::to_string(allowed.count()) +
              (allowed.count() == 1 ? " core" : " cores"));
   JobBoard board(line.ranks);
-  const Job job{
-      .line = line, .allowed = allowed, .segment = segment, .board = board, .no_input = input_is_for_others()};
+  const Job job{.line = line,
+                .allowed = allowed,
+                .segment = segment,
+                .board = board,
+                .no_input = input_is_for_others(),
+                .arguments = arguments};
   Guard guard([&job](Descriptor control) {
     try {
       return supervise(job, std::move(control));
@@ -149,7 +170,7 @@ int main_of_shoalrun(int argc, char** argv) {
     open_standard_streams();
     const AllowedCores allowed = allowed_cores();
     const CommandLine line = parse_command_line(argc, argv, allowed.count());
-    if (line.to_print.empty()) return run(line, allowed);
+    if (line.to_print.empty()) return run(line, allowed, std::span(argv, static_cast<std::size_t>(argc)));
     std::fputs(line.to_print.c_str(), stdout);
     return 0;
   } catch (const UsageError& error) {

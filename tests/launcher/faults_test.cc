@@ -101,6 +101,18 @@ TEST_F(Faults, ALauncherKilledWithDescendantsInTheirOwnSessionsLeavesNothing) {
   EXPECT_THAT(job.left_behind(), IsEmpty());
 }
 
+TEST_F(Faults, WhoKillsShoalrunByItsCommandLineSparesTheGuard) {
+  RunningJob job({"-n", "2", rank_program(), "pid", "pause"});
+  job.await_output("pid", 2);
+  std::ifstream file("/proc/" + std::to_string(job.guard()) + "/cmdline");
+  std::string line;
+  std::getline(file, line, '\0');
+  EXPECT_EQ(line, "shoal-guard");
+  job.signal(SIGKILL);
+  job.wait();
+  EXPECT_THAT(job.left_behind(), IsEmpty());
+}
+
 TEST_F(Faults, AKilledGuardEndsTheJobAndLeavesNothing) {
   RunningJob job({"-n", "2", "sh", "-c", "trap '' TERM INT HUP; sleep 1000 & setsid sleep 1000 & echo ready; wait"});
   job.await_output("ready", 2);
