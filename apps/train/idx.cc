@@ -37,6 +37,8 @@ class ByteSource {
     if (status.type() == std::filesystem::file_type::not_found) fail("no such file");
     if (error) fail(error.message());
     if (!std::filesystem::is_regular_file(status)) fail("not a regular file");
+    file_bytes_ = std::filesystem::file_size(file, error);
+    if (error) fail(error.message());
     errno = 0;
     stream_.reset(gzopen(name_.c_str(), "rb"));
     if (!stream_) fail(errno != 0 ? std::strerror(errno) : "out of memory");
@@ -59,6 +61,12 @@ class ByteSource {
     }
     total_ += filled;
     return filled;
+  }
+
+  /// Whether so many bytes cannot come out of the file, as it is packed: deflate makes at most 1,032 out of one.
+  bool cannot_unpack_to(std::uint64_t bytes) const {
+    constexpr std::uint64_t kDeflateRatio = 1032;
+    return gzdirect(stream_.get()) == 0 && bytes / kDeflateRatio > file_bytes_;
   }
 
   /// Bytes read so far, as unpacked.
@@ -89,6 +97,7 @@ class ByteSource {
 
   std::string name_;
   std::unique_ptr<gzFile_s, Close> stream_;
+  std::uint64_t file_bytes_ = 0;
   std::uint64_t total_ = 0;
 };
 
@@ -126,6 +135,9 @@ void check_magic(ByteSource& source, std::uint32_t magic, std::uint32_t wanted) 
 std::vector<std::uint8_t> read_elements(ByteSource& source, std::uint64_t claimed, const std::string& claim) {
   constexpr std::uint64_t kPiece = 4U << 20U;
   const std::uint64_t header = source.total();
+  if (source.cannot_unpack_to(claimed))
+    source.fail("truncated: the header says " + claim + " (" + std::to_string(claimed) +
+                " bytes), more than a packed file of its size can hold");
   std::vector<std::uint8_t> elements;
   while (elements.size() < claimed) {
     const std::size_t before = elements.size();

@@ -8,13 +8,17 @@
 namespace shoal::train {
 namespace {
 
+constexpr std::uint64_t kSteps = 5;
+constexpr std::uint64_t kFloat = 4;  // Bytes.
+constexpr std::uint64_t kDouble = 8;
+
 // 3-2-1: layers of 8 and 3 parameters. Over 3 ranks the chunks are 3, 3, 2 and 1, 1, 1.
 RunPlan tiny(int stage) {
   return {.dims = {3, 2, 1},
           .stage = stage,
           .ranks = 3,
           .algorithms = {},
-          .steps = 5,
+          .steps = kSteps,
           .train_samples = 10,
           .test_samples = 4};
 }
@@ -24,29 +28,37 @@ OperationLedger of_rank(int rank, int stage) { return predict(training_calls(tin
 TEST(Plan, ReduceScatterSendsTheLayersLessTheOwnChunks) {
   for (const int stage : {1, 2, 3}) {
     // Sent: 8 - 3 and 3 - 1 elements of 4 bytes in each of 5 steps; received: the own chunk from two others.
-    EXPECT_EQ(of_rank(0, stage)[Operation::reduce_scatter], (TrafficCount{10, 5 * 4 * (5 + 2), 5 * 4 * (6 + 2)}));
-    EXPECT_EQ(of_rank(1, stage)[Operation::reduce_scatter], (TrafficCount{10, 5 * 4 * (5 + 2), 5 * 4 * (6 + 2)}));
-    EXPECT_EQ(of_rank(2, stage)[Operation::reduce_scatter], (TrafficCount{10, 5 * 4 * (6 + 2), 5 * 4 * (4 + 2)}));
+    EXPECT_EQ(of_rank(0, stage)[Operation::reduce_scatter],
+              (TrafficCount{10, kSteps * kFloat * (5 + 2), kSteps * kFloat * (6 + 2)}));
+    EXPECT_EQ(of_rank(1, stage)[Operation::reduce_scatter],
+              (TrafficCount{10, kSteps * kFloat * (5 + 2), kSteps * kFloat * (6 + 2)}));
+    EXPECT_EQ(of_rank(2, stage)[Operation::reduce_scatter],
+              (TrafficCount{10, kSteps * kFloat * (6 + 2), kSteps * kFloat * (4 + 2)}));
   }
 }
 
 TEST(Plan, RingAllGatherSendsTheLayersLessTheRightNeighboursChunks) {
-  EXPECT_EQ(of_rank(0, 2)[Operation::all_gather], (TrafficCount{10, 5 * 4 * (5 + 2), 5 * 4 * (5 + 2)}));
-  EXPECT_EQ(of_rank(1, 2)[Operation::all_gather], (TrafficCount{10, 5 * 4 * (6 + 2), 5 * 4 * (5 + 2)}));
-  EXPECT_EQ(of_rank(2, 2)[Operation::all_gather], (TrafficCount{10, 5 * 4 * (5 + 2), 5 * 4 * (6 + 2)}));
+  EXPECT_EQ(of_rank(0, 2)[Operation::all_gather],
+            (TrafficCount{10, kSteps * kFloat * (5 + 2), kSteps * kFloat * (5 + 2)}));
+  EXPECT_EQ(of_rank(1, 2)[Operation::all_gather],
+            (TrafficCount{10, kSteps * kFloat * (6 + 2), kSteps * kFloat * (5 + 2)}));
+  EXPECT_EQ(of_rank(2, 2)[Operation::all_gather],
+            (TrafficCount{10, kSteps * kFloat * (5 + 2), kSteps * kFloat * (6 + 2)}));
 }
 
 TEST(Plan, Stage3GathersTwiceAStep) {
-  EXPECT_EQ(of_rank(1, 3)[Operation::all_gather], (TrafficCount{20, 2 * 5 * 4 * (6 + 2), 2 * 5 * 4 * (5 + 2)}));
+  EXPECT_EQ(of_rank(1, 3)[Operation::all_gather],
+            (TrafficCount{20, 2 * kSteps * kFloat * (6 + 2), 2 * kSteps * kFloat * (5 + 2)}));
 }
 
 TEST(Plan, Stage0AllReducesLayersAndLoss) {
   // The loss, one double, is reduced on rank 0 (16 bytes in), which sends it to rank 1, and that to rank 2.
-  EXPECT_EQ(of_rank(0, 1)[Operation::all_reduce], (TrafficCount{5, 5 * 8, 5 * 16}));
-  EXPECT_EQ(of_rank(1, 1)[Operation::all_reduce], (TrafficCount{5, 5 * (8 + 8), 5 * 8}));
-  EXPECT_EQ(of_rank(2, 1)[Operation::all_reduce], (TrafficCount{5, 5 * 8, 5 * 8}));
+  EXPECT_EQ(of_rank(0, 1)[Operation::all_reduce], (TrafficCount{5, kSteps * kDouble, kSteps * 2 * kDouble}));
+  EXPECT_EQ(of_rank(1, 1)[Operation::all_reduce], (TrafficCount{5, kSteps * (2 * kDouble), kSteps * kDouble}));
+  EXPECT_EQ(of_rank(2, 1)[Operation::all_reduce], (TrafficCount{5, kSteps * kDouble, kSteps * kDouble}));
   // At stage 0 each layer's two halves beside it.
-  EXPECT_EQ(of_rank(0, 0)[Operation::all_reduce], (TrafficCount{15, 5 * (8 + 4 * (7 + 7)), 5 * (16 + 4 * (8 + 7))}));
+  EXPECT_EQ(of_rank(0, 0)[Operation::all_reduce],
+            (TrafficCount{15, kSteps * (kDouble + kFloat * (7 + 7)), kSteps * (2 * kDouble + kFloat * (8 + 7))}));
   EXPECT_EQ(of_rank(0, 0)[Operation::all_gather], TrafficCount{});
 }
 
@@ -65,7 +77,8 @@ TEST(Plan, GradientsAndParametersMoveTwoOrThreeTimesTheForeignParts) {
       }
       // Over all ranks (P-1)/P of P times the vector for each half: (P-1) times the 11 parameters' 44 bytes.
       const std::uint64_t halves = stage == 3 ? 3 : 2;
-      EXPECT_EQ(sent, 5 * halves * static_cast<std::uint64_t>(ranks - 1) * 44) << ranks << " ranks, stage " << stage;
+      EXPECT_EQ(sent, kSteps * halves * static_cast<std::uint64_t>(ranks - 1) * 44)
+          << ranks << " ranks, stage " << stage;
       EXPECT_EQ(received, sent);
     }
   }

@@ -47,18 +47,13 @@ std::uint64_t chunk(std::uint64_t elements, int ranks, int rank) {
 /// parameters, few world sizes divide. 40 samples are batches of 12, 12, 12 and 4.
 class ShoalTrain : public testing::Test {
  protected:
-  static void SetUpTestSuite() {
-    directory_ = new test::TemporaryDirectory;
-    test::write_quarters(directory_->path(), 40, 22);
-  }
-  static void TearDownTestSuite() {
-    delete directory_;
-    directory_ = nullptr;
-  }
+  void SetUp() override { test::write_quarters(data(), 40, 22); }
 
-  static std::vector<std::string> small(int stage, const std::vector<std::string>& more = {}) {
+  const std::filesystem::path& data() const { return directory_.path(); }
+
+  std::vector<std::string> small(int stage, const std::vector<std::string>& more = {}) const {
     std::vector<std::string> arguments{
-        "--data",  directory_->path().string(), "--dims", "16,7,4", "--batch", "12", "--steps", "20", "--lr", "0.02",
+        "--data",  data().string(),      "--dims", "16,7,4", "--batch", "12", "--steps", "20", "--lr", "0.02",
         "--stage", std::to_string(stage)};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
@@ -66,10 +61,10 @@ class ShoalTrain : public testing::Test {
 
   static constexpr std::array<std::uint64_t, 2> kLayers{119, 32};
   static constexpr std::uint64_t kSteps = 20;
-  static test::TemporaryDirectory* directory_;
-};
 
-test::TemporaryDirectory* ShoalTrain::directory_ = nullptr;
+ private:
+  test::TemporaryDirectory directory_;
+};
 
 // ---- Bytes ------------------------------------------------------------------------------------------------------
 
@@ -192,7 +187,7 @@ TEST_F(ShoalTrain, TheStreamIsTheEpochsOrdersOneAfterTheOther) {
     hash.add(std::as_bytes(std::span(order)));
   }
   const json report =
-      report_of(3, {"--data", directory_->path(), "--dims", "16,4", "--batch", "12", "--epochs", "3", "--seed", "6"});
+      report_of(3, {"--data", data(), "--dims", "16,4", "--batch", "12", "--epochs", "3", "--seed", "6"});
   EXPECT_EQ(report.at("steps"), 12);  // 4 batches an epoch, the last one short.
   EXPECT_EQ(report.at("stream_sha256"), hash.finish());
 }
@@ -244,7 +239,7 @@ TEST_F(ShoalTrain, TheMemoryFiguresShowWhatEachStageShards) {
 }
 
 TEST_F(ShoalTrain, TheReportGoesToAFileAndTheTableToStandardOutput) {
-  const auto file = directory_->path() / "report.json";
+  const auto file = data() / "report.json";
   const CommandResult result = train(3, small(2, {"--report", file.string(), "--progress", "none"}));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const json report = json::parse(std::ifstream(file));
@@ -325,10 +320,10 @@ TEST_F(ShoalTrain, MoreRanksThanLanesAreRefusedNamingTheOption) {
 }
 
 TEST_F(ShoalTrain, DimsThatDoNotFitTheDataAreRefused) {
-  const std::string data = directory_->path().string();
-  expect_one_message(train(2, {"--data", data, "--dims", "15,4"}), 2, "the first width is 15, but a sample of");
-  expect_one_message(train(2, {"--data", data, "--dims", "16,3"}), 1, "label 3 of sample 1 is none of the model's 3");
-  expect_one_message(train(2, {"--data", data, "--dims", "16,3", "--task", "autoencode"}), 2, "--dims: an autoencoder");
+  expect_one_message(train(2, {"--data", data(), "--dims", "15,4"}), 2, "the first width is 15, but a sample of");
+  expect_one_message(train(2, {"--data", data(), "--dims", "16,3"}), 1, "label 3 of sample 1 is none of the model's 3");
+  expect_one_message(train(2, {"--data", data(), "--dims", "16,3", "--task", "autoencode"}), 2,
+                     "--dims: an autoencoder");
 }
 
 TEST_F(ShoalTrain, ABadFileIsNamedOnceForAllRanks) {
@@ -353,7 +348,7 @@ TEST_F(ShoalTrain, ABadFileIsNamedOnceForAllRanks) {
 }
 
 TEST_F(ShoalTrain, AReportThatCannotBeWrittenIsKnownBeforeTheTraining) {
-  const auto absent = directory_->path() / "absent" / "report.json";
+  const auto absent = data() / "absent" / "report.json";
   expect_one_message(train(2, small(2, {"--report", absent.string()})), 1, absent.string() + ": cannot be written");
 }
 
