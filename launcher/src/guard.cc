@@ -18,8 +18,6 @@
 namespace shoal::detail {
 namespace {
 
-constexpr const char* kGuardName = "shoal-guard";
-
 std::set<pid_t> children() {
   std::set<pid_t> found;
   for (const Process& process : descendants())

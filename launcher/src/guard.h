@@ -45,6 +45,9 @@ class Guard {
   std::set<pid_t> own_children_;  // Those that this process had before: none of ours.
 };
 
+/// As `ps` shows the guard.
+inline constexpr const char* kGuardName = "shoal-guard";
+
 /// What travels on the control pipe: one byte per signal, its number.
 using ControlByte = unsigned char;
 

@@ -1,8 +1,10 @@
 #include "shoal/launcher/launch.h"
 
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -59,6 +61,8 @@ LaunchResult launch(int ranks, std::function<void(Session&)> body, LaunchOptions
   std::cout.flush();
   std::cerr.flush();
 
+  std::array<char, 16> name{};
+  ::prctl(PR_GET_NAME, name.data());
   detail::Guard guard([&](Descriptor control) {
     detail::JobPlan plan;
     plan.ranks = ranks;
@@ -68,6 +72,7 @@ LaunchResult launch(int ranks, std::function<void(Session&)> body, LaunchOptions
     const int held_by_guard = control.get();
     plan.rank_main = [&, held_by_guard](int rank) {
       ::close(held_by_guard);
+      ::prctl(PR_SET_NAME, name.data());  // Not the guard's.
       return run_body(segment, board, rank, body);
     };
     try {

@@ -66,12 +66,11 @@ rlimit raise_descriptor_limit(int ranks) {
 // Whoever kills shoalrun by its command line is to find shoalrun, not the guard that clears up after it. `arguments` is
 // main's argv, which the kernel shows as the command line; its strings lie one behind the other.
 void hide_command_line(std::span<char*> arguments) {
-  constexpr std::string_view kName = "shoal-guard";
   if (arguments.empty()) return;
   char* begin = arguments.front();
   const auto size = static_cast<std::size_t>(arguments.back() + std::strlen(arguments.back()) - begin);
   std::memset(begin, 0, size);
-  kName.copy(begin, size);
+  std::string_view(kGuardName).copy(begin, size);
 }
 
 /// All that the guard needs to run the job.

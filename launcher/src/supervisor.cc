@@ -8,10 +8,13 @@
 
 #include <algorithm>
 #include <boost/asio/buffer.hpp>
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 
 #include "descendants.h"
 #include "exit_status.h"
+#include "shoal/runtime/error.h"
 
 namespace shoal::detail {
 namespace {
@@ -24,6 +27,17 @@ constexpr milliseconds kLeftoverGrace{500};
 constexpr milliseconds kSweepInterval{20};
 // Processes that outlive SIGKILL are stuck in the kernel; waiting longer would only hang us too.
 constexpr std::chrono::seconds kKillTime{5};
+
+int open_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&signals, signal);
+  ::sigprocmask(SIG_BLOCK, &signals, nullptr);
+  const int descriptor = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (descriptor < 0)
+    throw Error(ErrorCode::system, std::string("cannot listen to the ranks (signalfd): ") + std::strerror(errno));
+  return descriptor;
+}
 
 std::string text_of(milliseconds duration) {
   const auto count = duration.count();
@@ -57,12 +71,12 @@ Supervisor::Supervisor(JobSegment segment, JobBoard& board, const JobPlan& plan,
       plan_(&plan),
       output_(&output),
       ranks_(std::move(ranks)),
+      signals_(loop_, open_signals()),
       control_(loop_, control.release()) {
   for (const pid_t pid : ranks_) reaper_.watch(pid);
 }
 
 int Supervisor::run() {
-  for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT}) signals_.add(signal);
   output_->start(loop_, [this](const FirstFailure& failure) {
     if (!failure_) name_failure(failure);
   });
@@ -94,15 +108,16 @@ void Supervisor::after(boost::asio::steady_timer& timer, milliseconds delay, std
 }
 
 void Supervisor::listen_to_signals() {
-  signals_.async_wait([this](const boost::system::error_code& error, int signal) {
-    if (error) return;
-    if (signal == SIGCHLD) {
-      children_changed();
-    } else {
-      interrupted(signal);
-    }
-    listen_to_signals();
-  });
+  signals_.async_read_some(boost::asio::buffer(&signal_, sizeof signal_),
+                           [this](const boost::system::error_code& error, std::size_t /*bytes*/) {
+                             if (error) return;
+                             if (signal_.ssi_signo == SIGCHLD) {
+                               children_changed();
+                             } else {
+                               interrupted(static_cast<int>(signal_.ssi_signo));
+                             }
+                             listen_to_signals();
+                           });
 }
 
 void Supervisor::listen_to_launcher() {

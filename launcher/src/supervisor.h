@@ -1,11 +1,11 @@
 #pragma once
 
+#include <sys/signalfd.h>
 #include <sys/types.h>
 
 #include <array>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <functional>
@@ -96,7 +96,8 @@ class Supervisor {
   Verdict verdict_;
 
   boost::asio::io_context loop_{1};
-  boost::asio::signal_set signals_{loop_};
+  boost::asio::posix::stream_descriptor signals_;  // A signalfd: no handler runs in what may be anyone's program.
+  signalfd_siginfo signal_{};
   boost::asio::posix::stream_descriptor control_;
   std::array<ControlByte, 16> control_bytes_{};
   boost::asio::steady_timer job_timer_{loop_};       // The job's timeout.
