@@ -128,24 +128,20 @@ TEST(ExitStatus, OfAMissingProgramIs127WithOneMessage) {
   }
 }
 
-class FileInTemporaryDirectory : public testing::Test {
+class ExitStatusOfFiles : public testing::Test {
  protected:
-  FileInTemporaryDirectory() : directory_(testing::TempDir() + "shoalrun-" + std::to_string(::getpid())) {
-    std::filesystem::create_directory(directory_);
-  }
-  ~FileInTemporaryDirectory() override { std::filesystem::remove_all(directory_); }
+  void SetUp() override { std::filesystem::create_directory(directory_); }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
 
-  std::string file(const std::string& name, const std::string& content, mode_t mode) {
-    const std::string path = directory_ + "/" + name;
+  std::string file(const std::string& name, const std::string& content, mode_t mode) const {
+    std::string path = directory_ + "/" + name;
     std::ofstream(path) << content;
     ::chmod(path.c_str(), mode);
     return path;
   }
 
-  std::string directory_;
+  const std::string directory_ = testing::TempDir() + "shoalrun-" + std::to_string(::getpid());
 };
-
-using ExitStatusOfFiles = FileInTemporaryDirectory;
 
 TEST_F(ExitStatusOfFiles, OfAProgramThatCannotBeExecutedIs126WithOneMessage) {
   const std::string plain = file("plain", "echo never\n", 0644);

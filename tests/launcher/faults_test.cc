@@ -20,13 +20,16 @@ constexpr std::chrono::seconds kSoon{10};  // Of a loaded machine; it takes some
 
 std::set<std::string> shared_memory_objects() {
   std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) names.insert(entry.path().filename());
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
+    const std::string name = entry.path().filename();
+    if (name.find("shoal") != std::string::npos) names.insert(name);
+  }
   return names;
 }
 
 class Faults : public testing::Test {
  protected:
-  ~Faults() override { EXPECT_EQ(shared_memory_objects(), before_); }
+  void TearDown() override { EXPECT_EQ(shared_memory_objects(), before_); }
 
  private:
   std::set<std::string> before_ = shared_memory_objects();

@@ -30,8 +30,7 @@ TEST(Output, OfManyRanksArrivesLineByLineAndComplete) {
   // Each rank writes its lines in pieces of a byte, so whole lines are the launcher's doing.
   const JobEnd end =
       run_job({"-n", "4", "sh", "-c",
-               "for i in $(seq 1 300); do printf $RANK:; printf $i:; printf abcdefghijklm; printf '\\n'; "
-               "done"});
+               "for i in $(seq 1 300); do printf $RANK:; printf $i:; printf abcdefghijklm; printf '\\n'; done"});
   std::map<std::string, int> next;
   for (const std::string& line : lines_of(end.out)) {
     const std::string rank = line.substr(0, line.find(':'));
@@ -66,9 +65,8 @@ TEST(Output, KeepsALastLineWithoutNewline) {
 }
 
 TEST(Output, PassesEveryByteValueOn) {
-  const JobEnd end = run_job({"-n", "1", "sh", "-c",
-                              "i=0; while [ $i -lt 256 ]; do printf \"\\\\$(printf %o $i)\"; "
-                              "i=$((i+1)); done"});
+  const std::string script = R"sh(i=0; while [ $i -lt 256 ]; do printf "\\$(printf %o $i)"; i=$((i+1)); done)sh";
+  const JobEnd end = run_job({"-n", "1", "sh", "-c", script});
   ASSERT_EQ(end.out.size(), 256U);
   for (std::size_t i = 0; i < 256; ++i) EXPECT_EQ(static_cast<unsigned char>(end.out[i]), i);
 }
@@ -100,10 +98,11 @@ TEST(Output, TagsEachLineWithItsRank) {
 }
 
 TEST(Output, OfASlowReaderIsCompleteAndHeldBackMeanwhile) {
-  RunningJob job({"-n", "2", "sh", "-c", "echo begun $RANK >&2; seq 1 1000000; echo ended $RANK >&2"});
-  // Nothing is read of standard output here, so no rank can have written its 6.9 MB.
-  job.await_output("1");
+  RunningJob job({"-n", "2", "sh", "-c", "seq 1 1000000; echo ended >&2"});
+  // Nothing is read yet, so no rank can have got rid of its 6.9 MB: what it says then must not come, however long we wait.
+  EXPECT_FALSE(job.says("ended", std::chrono::milliseconds(300)));
   const JobEnd end = job.wait();
+  EXPECT_EQ(end.err, "ended\nended\n");
   EXPECT_EQ(lines_of(end.out).size(), 2000000U);
   EXPECT_EQ(end.exit_code, 0);
 }
@@ -163,8 +162,7 @@ TEST(Input, BelongsToRankZero) {
 }
 
 TEST(Input, IsNotTakenFromTheLoopThatShoalrunStandsIn) {
-  const std::string loop =
-      "printf '1\\n2\\n3\\n' | while read line; do echo $line; " + std::string(SHOALRUN) + " -n 2 true; done";
+  const std::string loop = R"(printf '1\n2\n3\n' | while read line; do echo $line; )" SHOALRUN " -n 2 true; done";
   EXPECT_EQ(run_job({"-n", "1", "sh", "-c", loop}).out, "1\n2\n3\n");
 }
 
@@ -184,10 +182,10 @@ TEST(Input, FromATerminalReachesRankZero) {
 }
 
 TEST(Environment, TellsEachRankItsPlace) {
-  const JobEnd end = run_job({"-n", "3", "sh", "-c",
-                              "echo $SHOAL_RANK $SHOAL_WORLD_SIZE $SHOAL_LOCAL_RANK $SHOAL_LOCAL_WORLD_SIZE $RANK "
-                              "$WORLD_SIZE $LOCAL_RANK $LOCAL_WORLD_SIZE ${SHOAL_JOB:+job}"},
-                             {"SHOAL_RANK=77", "WORLD_SIZE=78"});
+  const std::string script =
+      "echo $SHOAL_RANK $SHOAL_WORLD_SIZE $SHOAL_LOCAL_RANK $SHOAL_LOCAL_WORLD_SIZE $RANK $WORLD_SIZE $LOCAL_RANK "
+      "$LOCAL_WORLD_SIZE ${SHOAL_JOB:+job}";
+  const JobEnd end = run_job({"-n", "3", "sh", "-c", script}, {"SHOAL_RANK=77", "WORLD_SIZE=78"});
   EXPECT_THAT(lines_of(end.out),
               UnorderedElementsAre("0 3 0 3 0 3 0 3 job", "1 3 1 3 1 3 1 3 job", "2 3 2 3 2 3 2 3 job"));
 }

@@ -5,12 +5,12 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
@@ -41,6 +41,7 @@ std::string new_mark() {
   std::vector<std::string> all{SHOALRUN};
   all.insert(all.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
+  argv.reserve(all.size() + 1);
   for (std::string& argument : all) argv.push_back(argument.data());
   argv.push_back(nullptr);
   ::execv(SHOALRUN, argv.data());
@@ -107,21 +108,24 @@ pid_t RunningJob::guard() const {
   throw std::runtime_error("shoalrun has no child");
 }
 
+void RunningJob::read_piece(std::size_t stream) {
+  std::array<char, 65536> piece{};
+  const ssize_t size = ::read(streams_[stream], piece.data(), piece.size());
+  if (size > 0) {
+    texts_[stream].append(piece.data(), static_cast<std::size_t>(size));
+  } else if (size == 0) {
+    ::close(streams_[stream]);
+    streams_[stream] = -1;
+  }
+}
+
 bool RunningJob::read_some(steady_clock::time_point deadline) {
   std::array<pollfd, 2> sources{pollfd{streams_[0], POLLIN, 0}, pollfd{streams_[1], POLLIN, 0}};
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady_clock::now());
   if (left.count() <= 0 || ::poll(sources.data(), sources.size(), static_cast<int>(left.count())) == 0)
     throw std::runtime_error("shoalrun said nothing more; so far: " + texts_[0] + texts_[1]);
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    if (sources[i].revents == 0) continue;
-    std::array<char, 65536> piece{};
-    const ssize_t size = ::read(sources[i].fd, piece.data(), piece.size());
-    if (size > 0) {
-      texts_[i].append(piece.data(), static_cast<std::size_t>(size));
-    } else if (size == 0) {
-      ::close(streams_[i]);
-      streams_[i] = -1;
-    }
+    if (sources[i].revents != 0) read_piece(i);
   }
   return streams_[0] >= 0 || streams_[1] >= 0;
 }
@@ -135,6 +139,17 @@ std::string RunningJob::await(std::size_t stream, const std::string& text, int t
 
 std::string RunningJob::await_output(const std::string& text, int times) { return await(0, text, times); }
 std::string RunningJob::await_error(const std::string& text) { return await(1, text, 1); }
+
+bool RunningJob::says(const std::string& text, std::chrono::milliseconds time) {
+  const auto deadline = steady_clock::now() + time;
+  while (texts_[1].find(text) == std::string::npos && streams_[1] >= 0) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now()).count();
+    pollfd errors{.fd = streams_[1], .events = POLLIN, .revents = 0};
+    if (left <= 0 || ::poll(&errors, 1, static_cast<int>(left)) == 0) return false;
+    read_piece(1);
+  }
+  return texts_[1].find(text) != std::string::npos;
+}
 
 void RunningJob::signal(int signal) { this->signal(pid_, signal); }
 

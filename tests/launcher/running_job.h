@@ -37,6 +37,8 @@ class RunningJob {
   std::string await_output(const std::string& text, int times = 1);
   /// The same of standard error.
   std::string await_error(const std::string& text);
+  /// Whether standard error holds `text` within `time`; standard output is not read meanwhile.
+  bool says(const std::string& text, std::chrono::milliseconds time);
   void signal(int signal);
   /// To a process of the job.
   void signal(pid_t process, int signal);
@@ -50,6 +52,7 @@ class RunningJob {
 
  private:
   std::string await(std::size_t stream, const std::string& text, int times);
+  void read_piece(std::size_t stream);
   bool read_some(std::chrono::steady_clock::time_point deadline);
 
   std::string mark_;  // In the environment of all that descends from the job.

@@ -89,7 +89,7 @@ class Script {
  private:
   std::string next() {
     if (words_.empty()) throw std::runtime_error("a word is missing");
-    const std::string word = words_.front();
+    std::string word = words_.front();
     words_ = words_.subspan(1);
     return word;
   }
