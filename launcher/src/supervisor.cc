@@ -170,8 +170,8 @@ void Supervisor::consider_failure() {
 void Supervisor::name_failure(const FirstFailure& failure) {
   failure_ = failure;
   segment_.abort(failure);
-  // That ranks end by a signal that we passed on is no news.
-  if (!interrupt_ && !failure.message.empty()) output_->announce(failure.message);
+  // That ranks end by a signal that we passed on, or by our own KILL, is no news.
+  if (!interrupt_ && !abandoned_ && !failure.message.empty()) output_->announce(failure.message);
   begin_ending();
 }
 

@@ -15,6 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 constexpr std::chrono::seconds kSoon{10};  // Of a loaded machine; it takes some milliseconds.
 
@@ -79,7 +80,9 @@ TEST_F(Faults, AKilledLauncherLeavesNothing) {
     RunningJob job(arguments);
     job.await_output("pid", 4);
     job.signal(SIGKILL);
-    EXPECT_EQ(job.wait().exit_code, 137);
+    const JobEnd end = job.wait();
+    EXPECT_EQ(end.exit_code, 137);
+    EXPECT_THAT(end.err, Not(HasSubstr("shoalrun: rank"))) << "no rank is to blame";
     EXPECT_THAT(job.left_behind(), IsEmpty());
   }
 }
