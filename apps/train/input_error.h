@@ -11,10 +11,4 @@ class InputError : public std::runtime_error {
   InputError(const std::string& file, const std::string& reason) : std::runtime_error(file + ": " + reason) {}
 };
 
-/// What the user asked for cannot be done with these data or this world: the program says so and exits 2.
-class UsageError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
 }  // namespace shoal::train

@@ -8,9 +8,8 @@
 #include <cmath>
 #include <limits>
 
-#include "shoal/runtime/version.h"
+#include "program/program.h"
 #include "train/dataset.h"
-#include "train/input_error.h"
 
 namespace shoal::train {
 namespace {
@@ -68,8 +67,7 @@ struct RawOptions {
 
 std::uint64_t count_option(const std::string& option, const std::string& text) {
   const auto value = positive(text);
-  if (!value || *value > kMostCounted)
-    throw UsageError(option + " " + text + ": not a whole number from 1 to 2^40");
+  if (!value || *value > kMostCounted) throw UsageError(option + " " + text + ": not a whole number from 1 to 2^40");
   return *value;
 }
 
@@ -144,7 +142,6 @@ void add_train_options(CLI::App& app, TrainOptions& options, RawOptions& raw) {
 CommandLine parse_command_line(int argc, const char* const* argv) {
   CLI::App app("Sharded training of an MLP, every byte counted. Run it under shoalrun for several ranks.",
                "shoal-train");
-  app.set_version_flag("--version", "shoal-train " + std::string(kVersion));
   TrainOptions train;
   train.data = kFashionMnist;
   RawOptions raw;
@@ -161,21 +158,14 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   check->add_option("--out", gradcheck.out, "Write the gradient there, .npy");
 
   CommandLine line;
-  try {
-    app.parse(argc, argv);
-    if (check->parsed()) {
-      gradcheck.dims = parse_dims(gradcheck_dims);
-      line.gradcheck = gradcheck;
-    } else {
-      fill(train, raw);
-      line.train = train;
-    }
-  } catch (const CLI::CallForHelp&) {
-    line.text = app.help();
-  } catch (const CLI::CallForVersion&) {
-    line.text = "shoal-train " + std::string(kVersion) + "\n";
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(error.what());
+  line.text = shoal::parse_command_line(app, argc, argv);
+  if (line.text) return line;
+  if (check->parsed()) {
+    gradcheck.dims = parse_dims(gradcheck_dims);
+    line.gradcheck = gradcheck;
+  } else {
+    fill(train, raw);
+    line.train = train;
   }
   return line;
 }

@@ -13,6 +13,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "program/program.h"
 #include "train/batch.h"
 #include "train/evaluate.h"
 #include "train/gradient_step.h"

@@ -1,6 +1,6 @@
 #include "train/transport.h"
 
-#include "train/input_error.h"
+#include "program/program.h"
 
 namespace shoal::train {
 namespace {

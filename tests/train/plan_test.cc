@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "program/program.h"
 #include "train/evaluate.h"
-#include "train/input_error.h"
 
 namespace shoal::train {
 namespace {
