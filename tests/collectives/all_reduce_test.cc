@@ -1,3 +1,5 @@
+#include <numeric>
+
 #include "reduction_forms.h"
 
 namespace shoal::test {
@@ -70,8 +72,8 @@ TEST(AllReduceBytes, AreTwiceTheVectorLessTwoChunks) {
 TEST(AllReduceValues, OfTheSeedsDemonstration) {
   // The mean over four ranks of 10 r + x, x = 0 .. 7: 15 + x.
   const auto ranks = run_ranks(4, [](Communicator& comm) {
-    std::vector<double> data;
-    for (int x = 0; x < 8; ++x) data.push_back(10 * comm.rank() + x);
+    std::vector<double> data(8);
+    std::iota(data.begin(), data.end(), 10.0 * comm.rank());
     all_reduce(comm, data, ReduceOp::mean);
     EXPECT_EQ(data, (std::vector<double>{15, 16, 17, 18, 19, 20, 21, 22}));
   });

@@ -20,13 +20,12 @@
 
 namespace shoal {
 
-/// For GoogleTest, which finds it beside the type.
-inline void PrintTo(const TrafficCount& count, std::ostream* out) {
-  *out << count.calls << " calls, " << count.sent << " sent, " << count.received << " received";
+// For GoogleTest, which finds them beside their types.
+inline std::ostream& operator<<(std::ostream& out, const TrafficCount& count) {
+  return out << count.calls << " calls, " << count.sent << " sent, " << count.received << " received";
 }
-
-inline void PrintTo(const Cost& cost, std::ostream* out) {
-  *out << cost.sent << " sent, " << cost.received << " received, " << cost.steps << " steps";
+inline std::ostream& operator<<(std::ostream& out, const Cost& cost) {
+  return out << cost.sent << " sent, " << cost.received << " received, " << cost.steps << " steps";
 }
 
 }  // namespace shoal
@@ -104,7 +103,7 @@ testing::AssertionResult same_bits(const std::vector<T>& expected, const std::ve
   if (expected.size() != actual.size())
     return testing::AssertionFailure() << actual.size() << " elements, expected " << expected.size();
   for (std::size_t i = 0; i < expected.size(); ++i)
-    if (std::memcmp(&expected[i], &actual[i], sizeof(T)) != 0)
+    if (!std::ranges::equal(std::as_bytes(std::span(&expected[i], 1)), std::as_bytes(std::span(&actual[i], 1))))
       return testing::AssertionFailure() << "element " << i << " of " << expected.size() << " is " << +actual[i]
                                          << ", expected " << +expected[i];
   return testing::AssertionSuccess();
