@@ -15,7 +15,7 @@ namespace shoal {
 struct LaunchOptions {
   std::uint64_t channel_bytes = JobShape{}.channel_bytes;
   std::uint64_t heap_bytes = JobShape{}.heap_bytes;
-  std::chrono::milliseconds timeout{0};    ///< For the whole job; 0: none.
+  std::chrono::milliseconds timeout{0};     ///< For the whole job; 0: none.
   std::chrono::milliseconds grace{10'000};  ///< From TERM to KILL for the ranks that outlive the first failure.
 };
 
