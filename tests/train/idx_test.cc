@@ -140,11 +140,12 @@ TEST_F(Idx, HugeClaimsAreRefusedWithoutTakingMemoryForThem) {
 }
 
 TEST_F(Idx, TheBestPackedDataAreNotTakenForImpossible) {
+  constexpr std::size_t kPixels = 4'800'000;
   Bytes bytes = test::idx_header(kImages, {3000, 40, 40});
-  bytes.resize(bytes.size() + 3000U * 1600);  // Zeros: packed about a thousandfold.
+  bytes.resize(bytes.size() + kPixels);  // Zeros: packed about a thousandfold.
   const auto path = test::write_gzip(file("zeros.gz"), bytes);
   EXPECT_LT(std::filesystem::file_size(path), bytes.size() / 900);
-  EXPECT_EQ(read_idx_images(path).pixels.size(), 3000U * 1600);
+  EXPECT_EQ(read_idx_images(path).pixels.size(), kPixels);
 }
 
 TEST_F(Idx, NothingAtAllIsRefused) {
