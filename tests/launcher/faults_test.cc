@@ -63,7 +63,8 @@ TEST_F(Faults, AKilledRankEndsTheJobAndIsNamedWhateverTheRanksWereDoing) {
 }
 
 TEST_F(Faults, AWaitingRankIsToldWhomItLost) {
-  RunningJob job({"-n", "3", rank_program(), "pid", "join", "rounds", "0"});
+  // After a round with both neighbours all three have joined: one that has not is ended unheard.
+  RunningJob job({"-n", "3", rank_program(), "join", "rounds", "1", "pid", "rounds", "0"});
   const auto pids = pids_by_rank(job.await_output("pid", 3), 3);
   job.signal(pids[1], SIGUSR1);
   const JobEnd end = job.wait();
