@@ -7,11 +7,11 @@ namespace shoal::detail {
 void LineBuffer::append(std::string_view bytes) { text_.append(bytes); }
 
 std::string LineBuffer::take_lines() {
-  const auto last = text_.rfind('\n');
-  const bool whole = last != std::string::npos && last >= searched_;
+  const auto last = std::string_view(text_).substr(searched_).rfind('\n');
+  const bool whole = last != std::string::npos;
+  const std::size_t taken = whole ? searched_ + last + 1 : text_.size();
   searched_ = text_.size();
   if (!whole && text_.size() <= kLongestLine) return {};
-  const std::size_t taken = whole ? last + 1 : text_.size();
   std::string rest = text_.substr(taken);
   text_.resize(taken);
   searched_ = rest.size();

@@ -11,7 +11,7 @@ namespace shoal::detail {
 /// than kLongestLine is passed on in pieces; it could not be kept without a bound.
 class LineBuffer {
  public:
-  static constexpr std::size_t kLongestLine = std::size_t{1} << 20;
+  static constexpr std::size_t kLongestLine = std::size_t{64} << 20;
 
   void append(std::string_view bytes);
   /// All whole lines (and pieces of an overlong one) gathered so far; empty if there are none.

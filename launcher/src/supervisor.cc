@@ -149,7 +149,10 @@ void Supervisor::children_changed() {
     output_->rank_ended(*rank);
   }
   if (!failure_) consider_failure();
-  if (ended_ == plan_->ranks) end_leftovers();
+  if (ended_ < plan_->ranks) return;
+  const auto failure = verdict_.decide_at_end(segment_.first_error());
+  if (!failure_ && !interrupt_ && failure) name_failure(*failure);
+  end_leftovers();
 }
 
 void Supervisor::consider_failure() {

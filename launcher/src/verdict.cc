@@ -14,6 +14,14 @@ namespace {
 // misfortune of its own.
 bool may_be_a_victim(int wait_status) { return !WIFSIGNALED(wait_status) || WTERMSIG(wait_status) == SIGABRT; }
 
+FirstFailure failure_of_leaving(const FirstFailure& first_error) {
+  FirstFailure failure = first_error;
+  failure.code = 1;
+  failure.message =
+      "rank " + std::to_string(failure.rank) + " left while others waited for it (" + first_error.message + ")";
+  return failure;
+}
+
 }  // namespace
 
 void Verdict::ended(int rank, int wait_status) {
@@ -54,13 +62,16 @@ std::optional<FirstFailure> Verdict::decide_now(const std::optional<FirstFailure
     return failure;
   }
   // It is alive, or has exited with 0: blamed for leaving the others, or for its call, with the code of its victim.
+  if (left) return failure_of_leaving(*first_error);
   FirstFailure failure = *first_error;
   failure.code = exit_code_of_wait(status);
-  if (left) {
-    failure.message =
-        "rank " + std::to_string(failure.rank) + " left while others waited for it (" + first_error->message + ")";
-  }
   return failure;
+}
+
+std::optional<FirstFailure> Verdict::decide_at_end(const std::optional<FirstFailure>& first_error) const {
+  if (const auto failure = decide_now(first_error)) return failure;
+  if (!first_error || first_error->kind != FailureKind::left) return std::nullopt;
+  return failure_of_leaving(*first_error);
 }
 
 }  // namespace shoal::detail

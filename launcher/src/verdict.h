@@ -25,6 +25,9 @@ class Verdict {
   std::optional<int> awaited(const std::optional<FirstFailure>& first_error) const;
   /// As decide(), when awaited() has not ended in time.
   std::optional<FirstFailure> decide_now(const std::optional<FirstFailure>& first_error) const;
+  /// Once all ranks have ended: also who left the others waiting although all gave 0, as below a wrapper that
+  /// does so whatever happens.
+  std::optional<FirstFailure> decide_at_end(const std::optional<FirstFailure>& first_error) const;
 
  private:
   std::optional<int> first_to_fail() const;

@@ -25,7 +25,19 @@ TEST(Verdict, BlamesNobodyWhileAllGiveZero) {
   verdict.ended(0, exited(0));
   verdict.ended(1, exited(0));
   EXPECT_FALSE(verdict.decide(kNoError));
-  EXPECT_FALSE(verdict.decide(left(0))) << "they got over it";
+  EXPECT_FALSE(verdict.decide_at_end(kNoError));
+}
+
+TEST(Verdict, BlamesTheRankThatLeftOthersWaitingThoughAllGiveZero) {
+  Verdict verdict;
+  verdict.ended(0, exited(0));
+  verdict.ended(1, exited(0));
+  EXPECT_FALSE(verdict.decide(left(0))) << "not while a rank that fails may still tell more";
+  const auto failure = verdict.decide_at_end(left(0));
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->rank, 0);
+  EXPECT_EQ(failure->kind, FailureKind::left);
+  EXPECT_EQ(failure->code, 1);
 }
 
 TEST(Verdict, BlamesWhoFailedFirst) {
