@@ -249,15 +249,15 @@ void JobSegment::rank_ended(int rank) noexcept {
 }
 
 std::optional<FirstFailure> JobSegment::first_error() const {
-  const detail::CommunicatorState& world = mapping_->world();
-  if (world.broken.load(std::memory_order_acquire) != static_cast<std::uint32_t>(Once::set)) {
+  const detail::CommunicatorState& first = mapping_->communicator(detail::kAnyCommunicator);
+  if (first.broken.load(std::memory_order_acquire) != static_cast<std::uint32_t>(Once::set)) {
     return std::nullopt;
   }
   const auto known = [this](std::int32_t rank) { return rank >= 0 && rank < ranks() ? rank : -1; };
-  FirstFailure failure{.rank = known(world.rank), .kind = FailureKind::exit, .code = 1, .message = text_of(world.text)};
-  switch (static_cast<ErrorCode>(world.code)) {
+  FirstFailure failure{.rank = known(first.rank), .kind = FailureKind::exit, .code = 1, .message = text_of(first.text)};
+  switch (static_cast<ErrorCode>(first.code)) {
     case ErrorCode::peer_lost:
-      failure.rank = known(world.peer);
+      failure.rank = known(first.peer);
       failure.kind = FailureKind::left;
       break;
     case ErrorCode::mismatch:
@@ -282,7 +282,7 @@ Traffic JobSegment::traffic(int rank) const { return detail::read_ledger(mapping
 std::string JobSegment::last_call(int rank) const {
   const detail::RankState& state = mapping_->rank(rank);
   const auto call = detail::read_call(state, state.calls_begun.load(std::memory_order_acquire));
-  return call ? describe(*call) : std::string();
+  return call ? describe(call->call) : std::string();
 }
 
 }  // namespace shoal

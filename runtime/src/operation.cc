@@ -10,7 +10,7 @@ namespace {
 constexpr std::array<std::string_view, kOperationCount> kOperationNames{
     "barrier",      "broadcast",    "reduce",   "all_reduce", "reduce_scatter", "all_gather",
     "all_gather_v", "gather",       "gather_v", "scatter",    "scatter_v",      "scatter_cyclic",
-    "all_to_all",   "all_to_all_v", "send",     "recv",       "exchange"};
+    "all_to_all",   "all_to_all_v", "send",     "recv",       "exchange",       "split"};
 constexpr std::array<std::string_view, kAlgorithmCount> kAlgorithmNames{"auto",
                                                                         "ring",
                                                                         "pairwise",

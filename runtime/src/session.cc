@@ -6,6 +6,7 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <exception>
 #include <optional>
 #include <string_view>
 
@@ -74,10 +75,18 @@ Session::Session(std::pair<JobSegment, int> membership) {
   log().debug("joined a job of {} as rank {}, process {}", state_->segment.ranks(), rank, getpid());
 }
 
-Session::~Session() {
+Session::~Session() noexcept(false) {
+  // What breaks the job besides is thrown after the others have been let go.
+  std::optional<Error> error;
+  try {
+    if (std::uncaught_exceptions() == 0) state_->fabric.leave();
+  } catch (const Error& mismatch) {
+    error = mismatch;
+  }
   log().debug("leaves, having sent {} and received {} bytes", world().traffic().sent, world().traffic().received);
   // All that this rank sent is published before; whoever sees it gone looks at its channel once more.
   state_->segment.rank_ended(state_->world.rank());
+  if (error) throw Error(*error);
 }
 
 Communicator& Session::world() noexcept { return state_->world; }

@@ -14,6 +14,25 @@ bool is_set(const std::atomic<std::uint32_t>& once) {
   return once.load(std::memory_order_acquire) == static_cast<std::uint32_t>(Once::set);
 }
 
+std::uint32_t slot_of(std::uint64_t communicator) { return static_cast<std::uint32_t>(communicator); }
+
+// Whether this error is the first.
+bool record_error(CommunicatorState& state, int rank, int peer, const Error& error) noexcept {
+  auto expected = static_cast<std::uint32_t>(Once::unset);
+  if (!state.broken.compare_exchange_strong(expected, static_cast<std::uint32_t>(Once::being_written),
+                                            std::memory_order_relaxed))
+    return false;
+  state.code = static_cast<std::uint32_t>(error.code());
+  state.rank = rank;
+  state.peer = peer;
+  const std::size_t bytes = std::min(std::strlen(error.what()), kTextBytes - 1);
+  std::memcpy(state.text, error.what(), bytes);
+  state.text[bytes] = '\0';
+  // Pairs with the acquire in is_set; sequentially consistent, so that it precedes the look at `sleeping`.
+  state.broken.store(static_cast<std::uint32_t>(Once::set), std::memory_order_seq_cst);
+  return true;
+}
+
 std::string text_of(const char (&text)[kTextBytes]) { return {text, strnlen(text, kTextBytes)}; }
 
 }  // namespace
@@ -83,15 +102,15 @@ ShmFabric::ShmFabric(JobSegment segment, int rank)
   }
 }
 
-void ShmFabric::begin(const CallContext& context) {
-  if (communicator_broken()) {
-    if (job_aborted() && !thrown_) {  // Others heard of the lost peer while this rank was elsewhere.
-      thrown_ = true;
+void ShmFabric::begin(CallContext& context) {
+  if (is_set(state_of(context).broken)) {
+    if (job_aborted() && !context.heard) {  // Others heard of the lost peer while this rank was elsewhere.
+      context.heard = true;
       throw_aborted({}, context);
     }
     throw_broken(context);
   }
-  book_.begin(context.call, context.fingerprint);
+  book_.begin(context);
 }
 
 void ShmFabric::end(const CallContext&) noexcept {}
@@ -120,9 +139,10 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
       moved = true;
       if (incoming->refused()) {
         const MessageHeader& theirs = *incoming->refused();
-        throw mismatch_error(rank_, transfer.from, theirs.fingerprint == context.fingerprint,
-                             find_call(segment_.mapping().rank(transfer.from), theirs.fingerprint), theirs.bytes,
-                             transfer.in.size(), context);
+        if (theirs.fingerprint == context.fingerprint)
+          throw size_error(rank_, transfer.from, theirs.bytes, transfer.in.size(), context);
+        throw mismatch_error(rank_, transfer.from,
+                             find_call(segment_.mapping().rank(transfer.from), theirs.fingerprint), context);
       }
       wake_peer(pending.from);
       if (incoming->done()) {
@@ -153,7 +173,7 @@ template <class Ready>
 bool ShmFabric::check(const Transfer& pending, CallContext& context, std::chrono::nanoseconds elapsed, Ready&& ready) {
   context.waited += elapsed;
   const bool aborted = job_aborted();
-  const bool broken = communicator_broken();
+  const bool broken = is_set(state_of(context).broken);
   const bool late = context.timeout.count() > 0 && context.waited > context.timeout;
   int left = -1;
   for (const int peer : {pending.from, pending.to}) {
@@ -162,6 +182,7 @@ bool ShmFabric::check(const Transfer& pending, CallContext& context, std::chrono
     }
   }
   if (!aborted && !broken && !late && left < 0) {
+    compare_calls(context);
     return false;
   }
   if (ready()) {
@@ -188,17 +209,67 @@ void ShmFabric::throw_aborted(const Transfer& pending, const CallContext& contex
                    fate(static_cast<FailureKind>(job.kind), job.code), context);
 }
 
-void ShmFabric::throw_broken(const CallContext& context) {
-  const CommunicatorState& state = segment_.mapping().world();
-  const bool first = !std::exchange(thrown_, true);
+void ShmFabric::throw_broken(CallContext& context) const {
+  const CommunicatorState& state = state_of(context);
+  const bool first = !std::exchange(context.heard, true);
   throw broken_error(
       rank_,
       {.code = static_cast<ErrorCode>(state.code), .rank = state.rank, .peer = state.peer, .text = text_of(state.text)},
       first, context);
 }
 
+// Ranks in calls that exchange no message would wait for each other for ever: two gathers with different roots, say.
+void ShmFabric::compare_calls(CallContext& context) const {
+  constexpr std::chrono::milliseconds kInterval{50};
+  if (context.waited - context.compared < kInterval) return;
+  context.compared = context.waited;
+  const auto mismatch = find_mismatch(rank_, size_, context, states());
+  if (mismatch) throw mismatch_error(rank_, mismatch->peer, mismatch->theirs, context);
+}
+
+void ShmFabric::leave() {
+  const auto mismatch = find_any_mismatch(rank_, size_, states());
+  if (!mismatch) return;
+  CallContext context;
+  context.call = mismatch->ours.call;
+  context.communicator = mismatch->ours.communicator;
+  if (is_set(state_of(context).broken)) return;  // Reported already.
+  const Error error = mismatch_error(rank_, mismatch->peer, mismatch->theirs, context);
+  mark_broken(context, error);
+  throw error;
+}
+
+std::uint64_t ShmFabric::open_communicator(int members) {
+  for (std::uint32_t slot = 1; slot < kCommunicators; ++slot) {
+    CommunicatorState& state = segment_.mapping().communicator(slot);
+    std::uint32_t handles = 0;
+    // Acquire: pairs with the release of the last member that closed it, whose looks at the slot come before.
+    if (!state.handles.compare_exchange_strong(handles, static_cast<std::uint32_t>(members), std::memory_order_acq_rel))
+      continue;
+    // Ours alone until the others hear of it, by a message.
+    state.broken.store(static_cast<std::uint32_t>(Once::unset), std::memory_order_relaxed);
+    const std::uint32_t generation = state.generation.load(std::memory_order_relaxed) + 1;
+    state.generation.store(generation, std::memory_order_relaxed);
+    return slot | static_cast<std::uint64_t>(generation) << 32;
+  }
+  throw Error(ErrorCode::system, "rank " + std::to_string(rank_) + ": split: " + std::to_string(kCommunicators - 1) +
+                                     " communicators are open already, no job can have more at once");
+}
+
+void ShmFabric::close_communicator(std::uint64_t communicator) noexcept {
+  // Release: whatever this member did with the slot comes before it is taken again.
+  segment_.mapping().communicator(slot_of(communicator)).handles.fetch_sub(1, std::memory_order_acq_rel);
+}
+
+CommunicatorState& ShmFabric::state_of(const CallContext& context) const {
+  return segment_.mapping().communicator(slot_of(context.communicator));
+}
+
+StateOf ShmFabric::states() const {
+  return [this](int rank) -> const RankState& { return segment_.mapping().rank(rank); };
+}
+
 bool ShmFabric::job_aborted() const { return is_set(segment_.mapping().job().aborted); }
-bool ShmFabric::communicator_broken() const { return is_set(segment_.mapping().world().broken); }
 
 bool ShmFabric::has_left(int peer) const {
   // Pairs with the release when it leaves: what it had sent is visible to the last look at the channel.
@@ -206,23 +277,12 @@ bool ShmFabric::has_left(int peer) const {
          static_cast<std::uint32_t>(RankPhase::left);
 }
 
-void ShmFabric::mark_broken(const CallContext&, const Error& error) noexcept {
-  thrown_ = true;
-  CommunicatorState& state = segment_.mapping().world();
-  auto expected = static_cast<std::uint32_t>(Once::unset);
-  if (!state.broken.compare_exchange_strong(expected, static_cast<std::uint32_t>(Once::being_written),
-                                            std::memory_order_relaxed)) {
-    return;
-  }
-  state.code = static_cast<std::uint32_t>(error.code());
-  state.rank = rank_;
-  state.peer = error.peer();
-  const std::size_t bytes = std::min(std::strlen(error.what()), kTextBytes - 1);
-  std::memcpy(state.text, error.what(), bytes);
-  state.text[bytes] = '\0';
-  // Pairs with the acquire in is_set; sequentially consistent, so that it precedes the look at `sleeping`.
-  state.broken.store(static_cast<std::uint32_t>(Once::set), std::memory_order_seq_cst);
-  segment_.mapping().wake_all();
+void ShmFabric::mark_broken(CallContext& context, const Error& error) noexcept {
+  context.heard = true;
+  bool first = false;
+  for (CommunicatorState* state : {&state_of(context), &segment_.mapping().communicator(kAnyCommunicator)})
+    first = record_error(*state, rank_, world_rank(context, error.peer()), error) || first;
+  if (first) segment_.mapping().wake_all();
 }
 
 Traffic ShmFabric::traffic() const { return read_ledger(segment_.mapping().ledger(rank_)); }

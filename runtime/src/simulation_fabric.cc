@@ -127,9 +127,9 @@ class SimulationFabric::Incoming {
   void open(const SimulatedMessage& message, const CallContext& context) {
     opened_ = true;
     if (message.fingerprint != context.fingerprint || message.bytes != transfer_.in.size()) {
-      throw mismatch_error(to_, from_, message.fingerprint == context.fingerprint,
-                           find_call(*job_.rank(from_).state, message.fingerprint), message.bytes, transfer_.in.size(),
-                           context);
+      if (message.fingerprint == context.fingerprint)
+        throw size_error(to_, from_, message.bytes, transfer_.in.size(), context);
+      throw mismatch_error(to_, from_, find_call(*job_.rank(from_).state, message.fingerprint), context);
     }
   }
   void announce(bool waits) {
@@ -154,15 +154,15 @@ class SimulationFabric::Incoming {
 SimulationFabric::SimulationFabric(SimulatedJob& job, int rank)
     : job_(job), rank_(rank), self_(job.rank(rank)), book_(*self_.state, *self_.ledger) {}
 
-void SimulationFabric::begin(const CallContext& context) {
+void SimulationFabric::begin(CallContext& context) {
   if (const FirstError* error = job_.broken(context.communicator)) {
-    const bool first = !std::exchange(thrown_, true);
+    const bool first = !std::exchange(context.heard, true);
     if (first && job_.dead()) {
       throw lost_error(rank_, *job_.dead(), -1, fate(FailureKind::signal, SIGKILL), context);
     }
     throw broken_error(rank_, *error, first, context);
   }
-  book_.begin(context.call, context.fingerprint);
+  book_.begin(context);
 }
 
 void SimulationFabric::end(const CallContext&) noexcept {}
@@ -213,7 +213,7 @@ void SimulationFabric::scheduling_point() {
   }
 }
 
-void SimulationFabric::wait_for(int to, int from, const CallContext& context) {
+void SimulationFabric::wait_for(int to, int from, CallContext& context) {
   self_.blocked_in = &context;
   self_.waits_to = to;
   self_.waits_from = from;
@@ -224,16 +224,16 @@ void SimulationFabric::wait_for(int to, int from, const CallContext& context) {
   scheduling_point();
 }
 
-void SimulationFabric::check(int to, int from, const CallContext& context) {
+void SimulationFabric::check(int to, int from, CallContext& context) {
   const int awaited = from >= 0 ? from : to;
   if (job_.dead()) {
     throw lost_error(rank_, *job_.dead(), awaited, fate(FailureKind::signal, SIGKILL), context);
   }
   if (!job_.deadlock().empty()) {
-    throw Error(ErrorCode::timeout, job_.deadlock(), awaited);
+    throw Error(ErrorCode::timeout, job_.deadlock(), rank_in(context, awaited));
   }
   if (const FirstError* error = job_.broken(context.communicator)) {
-    throw broken_error(rank_, *error, !std::exchange(thrown_, true), context);
+    throw broken_error(rank_, *error, !std::exchange(context.heard, true), context);
   }
   for (const int peer : {from, to}) {
     if (peer >= 0 && job_.rank(peer).finished) {
@@ -242,10 +242,22 @@ void SimulationFabric::check(int to, int from, const CallContext& context) {
   }
 }
 
-void SimulationFabric::mark_broken(const CallContext& context, const Error& error) noexcept {
-  thrown_ = true;
-  job_.set_broken(context.communicator,
-                  {.code = error.code(), .rank = rank_, .peer = error.peer(), .text = error.what()});
+void SimulationFabric::mark_broken(CallContext& context, const Error& error) noexcept {
+  context.heard = true;
+  job_.set_broken(
+      context.communicator,
+      {.code = error.code(), .rank = rank_, .peer = world_rank(context, error.peer()), .text = error.what()});
+}
+
+void SimulationFabric::leave() {
+  const auto mismatch = find_any_mismatch(rank_, job_.size(), job_.states());
+  if (!mismatch || job_.broken(mismatch->ours.communicator) != nullptr) return;
+  CallContext context;
+  context.call = mismatch->ours.call;
+  context.communicator = mismatch->ours.communicator;
+  const Error error = mismatch_error(rank_, mismatch->peer, mismatch->theirs, context);
+  mark_broken(context, error);
+  throw error;
 }
 
 Traffic SimulationFabric::traffic() const { return read_ledger(*self_.ledger); }

@@ -28,9 +28,10 @@ enum class Operation : std::uint8_t {
   all_to_all_v,
   send,
   recv,
-  exchange
+  exchange,
+  split
 };
-inline constexpr std::size_t kOperationCount = 17;
+inline constexpr std::size_t kOperationCount = 18;
 
 enum class Algorithm : std::uint8_t {
   automatic,
