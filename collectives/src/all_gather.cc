@@ -19,7 +19,7 @@ void all_gather(Communicator& comm, std::span<const std::byte> in, std::span<std
   call.steps = steps_of(call, call.count, comm.size(), comm.rank());
 
   comm.perform(call, options.timeout, [&] {
-    copy_bytes(in, own);
+    copy_bytes(comm, in, own);
     all_gather_ring(comm, out, Chunks(partition, element_bytes(type)));
   });
 }

@@ -125,6 +125,7 @@ Cost closed_form(const CostQuery& query) {
     case Operation::gather_v:
     case Operation::scatter_v:
     case Operation::all_to_all_v:
+    case Operation::split:
       break;
   }
   throw Error(ErrorCode::invalid_argument,

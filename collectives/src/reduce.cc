@@ -31,7 +31,7 @@ void reduce(Communicator& comm, std::span<const std::byte> in, std::span<std::by
 
   comm.perform(call, options.timeout, [&] {
     const Chunks chunks(Partition(call.count, comm.size()), element_bytes(type));
-    Scratch scratch(at_root ? 0 : chunks.size(comm.rank()));
+    Scratch scratch(comm, at_root ? 0 : chunks.size(comm.rank()));
     const auto own = at_root ? chunks.slice(out, root) : scratch.bytes();
     reduce_scatter_by(call.algorithm, comm, in, own, chunks, op, type);
     gather_linear(comm, own, out, chunks, root);

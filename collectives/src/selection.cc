@@ -69,6 +69,7 @@ std::span<const Algorithm> algorithms_of(Operation operation) {
     case Operation::send:
     case Operation::recv:
     case Operation::exchange:
+    case Operation::split:
       break;
   }
   return {};
