@@ -117,6 +117,16 @@ void Communicator::send(int to, std::span<const std::byte> out) { transfer({.to 
 
 void Communicator::recv(int from, std::span<std::byte> in) { transfer({.from = from, .in = in}); }
 
+std::size_t Communicator::recv_at_most(int from, std::span<std::byte> in) {
+  std::size_t arrived = 0;
+  transfer({.from = from, .in = in, .arrived = &arrived});
+  return arrived;
+}
+
+void Communicator::recv_fold(int from, std::span<std::byte> into, const Fold& fold) {
+  transfer({.from = from, .in = into, .fold = &fold});
+}
+
 void Communicator::exchange(int to, std::span<const std::byte> out, int from, std::span<std::byte> in) {
   transfer({.to = to, .out = out, .from = from, .in = in});
 }

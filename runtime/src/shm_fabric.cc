@@ -53,9 +53,12 @@ class ShmFabric::Incoming {
         return false;
       }
       opened_ = true;
-      if (header->fingerprint != fingerprint || header->bytes != transfer_.in.size()) {
+      if (header->fingerprint != fingerprint || !transfer_.takes(header->bytes)) {
         refused_ = header;
         return true;
+      }
+      if (transfer_.arrived != nullptr) {
+        *transfer_.arrived = header->bytes;
       }
       take();
       return true;
@@ -146,7 +149,7 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
       }
       wake_peer(pending.from);
       if (incoming->done()) {
-        book_.charge_received(transfer.in.size());
+        book_.charge_received(transfer.received());
         pending.from = -1;
       }
     }

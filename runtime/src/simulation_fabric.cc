@@ -126,10 +126,13 @@ class SimulationFabric::Incoming {
  private:
   void open(const SimulatedMessage& message, const CallContext& context) {
     opened_ = true;
-    if (message.fingerprint != context.fingerprint || message.bytes != transfer_.in.size()) {
+    if (message.fingerprint != context.fingerprint || !transfer_.takes(message.bytes)) {
       if (message.fingerprint == context.fingerprint)
         throw size_error(to_, from_, message.bytes, transfer_.in.size(), context);
       throw mismatch_error(to_, from_, find_call(*job_.rank(from_).state, message.fingerprint), context);
+    }
+    if (transfer_.arrived != nullptr) {
+      *transfer_.arrived = message.bytes;
     }
   }
   void announce(bool waits) {
@@ -184,7 +187,7 @@ void SimulationFabric::transfer(const Transfer& transfer, CallContext& context) 
     if (!incoming.done() && incoming.advance(context)) {
       moved = true;
       if (incoming.done()) {
-        book_.charge_received(transfer.in.size());
+        book_.charge_received(transfer.received());
       }
     }
     if (outgoing.done() && incoming.done()) {

@@ -57,6 +57,11 @@ class Communicator {
   void send(int to, std::span<const std::byte> out);
   /// Receives a message of exactly in.size() bytes from rank `from`.
   void recv(int from, std::span<std::byte> in);
+  /// Receives a message of at most in.size() bytes from rank `from`, and returns its size: for what only the sender
+  /// knows the length of.
+  std::size_t recv_at_most(int from, std::span<std::byte> in);
+  /// As recv, but what arrives is combined into `into` straight out of the channel.
+  void recv_fold(int from, std::span<std::byte> into, const Fold& fold);
   /// Both at once, advancing together: no message size deadlocks ranks that all exchange. `to` and `from` may
   /// be the same or different ranks, but not this one.
   void exchange(int to, std::span<const std::byte> out, int from, std::span<std::byte> in);

@@ -32,6 +32,13 @@ struct Transfer {
   int from = -1;
   std::span<std::byte> in{};
   const Fold* fold = nullptr;  ///< Fold the incoming message into `in` instead of copying it there.
+  /// Where set, the incoming message may be shorter than `in`; its bytes are stored here.
+  std::size_t* arrived = nullptr;
+
+  bool takes(std::uint64_t bytes) const noexcept {
+    return arrived == nullptr ? bytes == in.size() : bytes <= in.size();
+  }
+  std::size_t received() const noexcept { return arrived == nullptr ? in.size() : *arrived; }
 };
 
 /// What a rank is doing while it waits: whom to look at and when to give up.
