@@ -14,6 +14,12 @@ constexpr std::array kReductions{Algorithm::pairwise, Algorithm::ring};
 constexpr std::array kAllGather{Algorithm::ring};
 constexpr std::array kRooted{Algorithm::linear};
 constexpr std::array kAllToAll{Algorithm::pairwise};
+constexpr std::array kAllGatherV{Algorithm::ring};
+constexpr std::array kRootedV{Algorithm::linear};
+constexpr std::array kAllToAllV{Algorithm::pairwise};
+
+/// Forms each element of the result in one place, from the operands of all ranks.
+bool sums_locally(Algorithm algorithm) { return algorithm == Algorithm::pairwise; }
 
 std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
 
@@ -63,9 +69,12 @@ std::span<const Algorithm> algorithms_of(Operation operation) {
     case Operation::all_to_all:
       return kAllToAll;
     case Operation::all_gather_v:
+      return kAllGatherV;
     case Operation::gather_v:
     case Operation::scatter_v:
+      return kRootedV;
     case Operation::all_to_all_v:
+      return kAllToAllV;
     case Operation::send:
     case Operation::recv:
     case Operation::exchange:
@@ -116,11 +125,11 @@ Selection select(Operation operation, Algorithm asked, std::optional<Reduction> 
   };
   if (std::ranges::find(possible, selection.algorithm) == possible.end()) {
     selection.mistake = subject() + " is not one of: " + names_of(possible);
-  } else if (reduction && reduction->op == ReduceOp::mean && !is_floating(reduction->type) &&
-             selection.algorithm != Algorithm::pairwise) {
-    // It passes partial sums on in the type itself, where they wrap.
-    selection.mistake = subject() + " cannot form the mean of " + std::string(name(reduction->type)) +
-                        ", which needs a wider sum than travels; pairwise can";
+  } else if (reduction && accumulates_wider(reduction->op, reduction->type) && !sums_locally(selection.algorithm)) {
+    // It passes partial results on in the type itself, where they wrap or are rounded again on every rank.
+    selection.mistake = subject() + " cannot form the " + std::string(name(reduction->op)) + " of " +
+                        std::string(name(reduction->type)) + ", which needs a wider " +
+                        (reduction->op == ReduceOp::prod ? "product" : "sum") + " than travels; pairwise can";
   }
   return selection;
 }

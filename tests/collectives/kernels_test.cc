@@ -211,6 +211,13 @@ TEST(Reductions, OfBitsAreForIntegersOnly) {
   for (const ReduceOp op : kAllReductions) EXPECT_FALSE(detail::is_defined(op, DataType::byte));
 }
 
+TEST(Reductions, OfBoolAreThoseThatGiveABool) {
+  for (const ReduceOp op : kAllReductions) {
+    const bool adds = op == ReduceOp::sum || op == ReduceOp::mean || op == ReduceOp::prod;
+    EXPECT_EQ(detail::is_defined(op, DataType::boolean), !adds) << name(op);
+  }
+}
+
 TEST(TreeDistance, IsTheLargestPowerOfTwoBelow) {
   const std::array<int, 18> expected{0, 0, 1, 2, 2, 4, 4, 4, 4, 8, 8, 8, 8, 8, 8, 8, 8, 16};
   for (int ranks = 1; ranks <= 17; ++ranks)
