@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "shoal/runtime/operation.h"
 
@@ -39,5 +41,11 @@ struct Cost {
 /// costed with another rank as the peer. Throws Error `invalid_argument` for a rank or root outside 0 .. ranks-1, for
 /// an algorithm that cannot do the operation, and for the v-operations, whose bytes depend on their lengths.
 Cost cost(const CostQuery& query);
+
+/// The same for all_gather_v, gather_v and scatter_v, from their list of elements a rank; query.count is not used.
+Cost cost(const CostQuery& query, std::span<const std::size_t> counts);
+/// The same for all_to_all_v, from the lists of the rank itself: elements it sends to and receives from each rank.
+Cost cost(const CostQuery& query, std::span<const std::size_t> send_counts,
+          std::span<const std::size_t> receive_counts);
 
 }  // namespace shoal
