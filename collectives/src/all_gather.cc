@@ -20,7 +20,14 @@ void all_gather(Communicator& comm, std::span<const std::byte> in, std::span<std
 
   comm.perform(call, options.timeout, [&] {
     copy_bytes(comm, in, own);
-    all_gather_ring(comm, out, Chunks(partition, element_bytes(type)));
+    const Chunks chunks(partition, element_bytes(type));
+    if (call.algorithm == Algorithm::recursive_doubling) {
+      all_gather_recursive_doubling(comm, out, chunks);
+    } else if (call.algorithm == Algorithm::bruck) {
+      all_gather_bruck(comm, out, chunks);
+    } else {
+      all_gather_ring(comm, out, chunks);
+    }
   });
 }
 

@@ -59,13 +59,14 @@ Cost cost(const CostQuery& query, std::span<const std::size_t> counts) {
   if (query.operation == Operation::all_gather_v)
     return {.sent = lengths.all_but((query.rank + 1) % query.ranks),
             .received = lengths.all_but(query.rank),
-            .steps = others(query)};
+            .steps = others(query),
+            .messages = others(query)};
 
   const bool at_root = query.rank == query.root;
   const std::uint64_t bytes = at_root ? lengths.all_but(query.root) : lengths.of(query.rank);
   const std::uint64_t steps = at_root ? others(query) : 1;
   return at_root == (query.operation == Operation::gather_v) ? Cost{.received = bytes, .steps = steps}
-                                                             : Cost{.sent = bytes, .steps = steps};
+                                                             : Cost{.sent = bytes, .steps = steps, .messages = steps};
 }
 
 Cost cost(const CostQuery& query, std::span<const std::size_t> send_counts,
@@ -74,7 +75,8 @@ Cost cost(const CostQuery& query, std::span<const std::size_t> send_counts,
   check(query);
   return {.sent = Lengths(query, "send_counts", send_counts).all_but(query.rank),
           .received = Lengths(query, "receive_counts", receive_counts).all_but(query.rank),
-          .steps = others(query)};
+          .steps = others(query),
+          .messages = others(query)};
 }
 
 }  // namespace shoal

@@ -28,7 +28,7 @@ namespace shoal::detail {
 void reduce_scatter_pairwise(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> own,
                              const Chunks& chunks, ReduceOp op, DataType type) {
   const Ring ring(comm);
-  const std::uint64_t rounds = pairwise_rounds(chunks.largest());
+  const std::uint64_t rounds = blocks_in(chunks.largest(), kPairwiseBlockBytes);
   const auto block = [](auto chunk, std::uint64_t round) { return block_of(chunk, round, kPairwiseBlockBytes); };
 
   const std::size_t slot_bytes = std::min(chunks.size(comm.rank()), kPairwiseBlockBytes);

@@ -20,6 +20,8 @@ struct CostQuery {
   int ranks = 1;
   int rank = 0;
   int root = 0;  ///< Used by operations that have one.
+  /// Used by those that reduce: not every algorithm can do every reduction.
+  ReduceOp reduce_op = ReduceOp::sum;
 };
 
 /// What one rank moves in one call: exactly what its ledger will show.
@@ -27,11 +29,13 @@ struct Cost {
   std::uint64_t sent = 0;      ///< Payload bytes.
   std::uint64_t received = 0;  ///< Payload bytes.
   std::uint64_t steps = 0;     ///< Transfers that this rank makes, one after the other.
+  std::uint64_t messages = 0;  ///< Sent to other ranks.
 
   Cost& operator+=(const Cost& other) {
     sent += other.sent;
     received += other.received;
     steps += other.steps;
+    messages += other.messages;
     return *this;
   }
   friend bool operator==(const Cost&, const Cost&) = default;
