@@ -16,10 +16,11 @@
 // Invariant: entering the level of distance d, a rank has blocks q .. q+2d-1 (q: itself with its low bits cleared),
 // which hold the result over all ranks that are congruent to it modulo 2d. The lower rank stands left.
 //
-// log2 C exchanges of S/2, S/4, ...: the bytes of the ring in fewer steps, where P is a power of two; an outer rank costs
-// itself and its inner one a whole vector. Source: Thakur, Rabenseifner and Gropp 2005. Memory: the vector, and half of
-// it for what arrives from a lower rank.
+// log2 C exchanges of S/2, S/4, ...: the bytes of the ring in fewer steps, where P is a power of two; an outer rank
+// costs itself and its inner one a whole vector. Source: Thakur, Rabenseifner and Gropp 2005. Memory: the vector, and up to
+// half of its blocks for what arrives from a lower rank.
 
+#include <bit>
 #include <vector>
 
 #include "algorithms.h"
@@ -87,7 +88,10 @@ void reduce_scatter_recursive_halving(Communicator& comm, std::span<const std::b
   } else {
     const Fold fold = fold_kernel(op, type);
     const Chunks blocks = blocks_of(chunks, core);
-    Scratch spare(comm, rank == 0 ? 0 : blocks.total() - blocks.begin(core.size() / 2));
+    // The first time that this rank is the higher one of two it gets blocks d .. 2d-1 (d: its highest bit), which may
+    // be more than the vector's second half, as the longer chunks come first. From then on it has its old vector to spare.
+    const int first_blocks = rank == 0 ? 0 : static_cast<int>(std::bit_floor(static_cast<unsigned>(rank)));
+    Scratch spare(comm, blocks.begin(2 * first_blocks) - blocks.begin(first_blocks));
     if (core.has_outer(rank)) comm.recv_fold(core.outer_of(rank), packed.bytes(), fold);
     const auto block = halve(comm, packed.bytes(), spare.bytes(), blocks, fold);
     copy_bytes(comm, block.first(own.size()), own);
