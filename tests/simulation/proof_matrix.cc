@@ -19,7 +19,8 @@ constexpr std::array<std::uint64_t, 4> kChannels{0, 16, 64, 4096};
 /// changes its algorithm or begins another block.
 std::vector<std::size_t> counts_for(int ranks, bool large) {
   const auto p = static_cast<std::size_t>(ranks);
-  std::vector<std::size_t> counts{0, 1, p - 1, p, p + 1, 2 * p - 1, 17, 4 * p, 4 * p + 1, 16 * p + 3};
+  std::vector<std::size_t> counts{0,     1,         2,  p / 2, p / 2 + 1, p - 1,     p,
+                                  p + 1, 2 * p - 1, 17, 4 * p, 4 * p + 1, 16 * p + 3};
   const auto around = [&](std::size_t bytes) {
     for (const std::size_t count : {bytes / 4 - 1, bytes / 4, bytes / 4 + 1}) counts.push_back(count);
   };
@@ -32,8 +33,10 @@ std::vector<std::size_t> counts_for(int ranks, bool large) {
   return counts;
 }
 
-/// All calls of one simulated world. Sizes are taken in turn, so that each algorithm meets each.
-std::vector<CheckedCall> calls_of(int ranks, std::uint64_t seed) {
+}  // namespace
+
+// Sizes are taken in turn, so that each algorithm meets each.
+std::vector<CheckedCall> drawn_calls(int ranks, std::uint64_t seed) {
   // Blocks are large; a few worlds and seeds are enough to see them fit together.
   const bool large = ranks <= 5 && seed % 50 == 7;
   const auto counts = counts_for(ranks, large);
@@ -60,13 +63,17 @@ std::vector<CheckedCall> calls_of(int ranks, std::uint64_t seed) {
   return calls;
 }
 
+std::uint64_t drawn_channel(std::uint64_t seed) { return kChannels[seed % kChannels.size()]; }
+
+namespace {
+
 void expect_right(int ranks, std::uint64_t seed) {
-  const auto calls = calls_of(ranks, seed);
+  const auto calls = drawn_calls(ranks, seed);
   const auto result = simulate(ranks,
                                [&](Communicator& comm) {
                                  for (const CheckedCall& call : calls) call.run(comm);
                                },
-                               {.seed = seed, .channel_bytes = kChannels[seed % kChannels.size()]});
+                               {.seed = seed, .channel_bytes = drawn_channel(seed)});
   ASSERT_TRUE(result.ok()) << result << "\nSHOAL_SEED=" << seed << " runs it alone";
   ASSERT_EQ(difference_from_cost(result, calls), "") << "SHOAL_SEED=" << seed << " runs it alone";
 }
