@@ -132,6 +132,24 @@ std::optional<CallMismatch> find_mismatch(int rank, int world_size, const CallCo
   return mismatch;
 }
 
+std::optional<CallMismatch> find_first_mismatch(const RankState& own, int peer, const RankState& theirs,
+                                                std::uint64_t communicator) {
+  std::map<std::uint64_t, RecordedCall> by_sequence;
+  visit_calls(own, [&](const RecordedCall& ours) {
+    if (ours.communicator == communicator && ours.sequence != 0) by_sequence.try_emplace(ours.sequence, ours);
+    return true;
+  });
+  std::optional<CallMismatch> mismatch;
+  visit_calls(theirs, [&](const RecordedCall& recorded) {  // The latest first: what is found last is the first.
+    const auto ours = by_sequence.find(recorded.sequence);
+    if (recorded.communicator == communicator && ours != by_sequence.end() &&
+        ours->second.fingerprint != recorded.fingerprint)
+      mismatch = CallMismatch{.peer = peer, .ours = ours->second, .theirs = recorded.call};
+    return true;
+  });
+  return mismatch;
+}
+
 std::optional<CallMismatch> find_any_mismatch(int rank, int world_size, const StateOf& state_of) {
   std::map<std::pair<std::uint64_t, std::uint64_t>, RecordedCall> own;
   visit_calls(state_of(rank), [&](const RecordedCall& recorded) {

@@ -53,6 +53,9 @@ struct CallMismatch {
 /// Compares the collective call that world rank `rank` is in with what the communicator's other ranks have recorded.
 std::optional<CallMismatch> find_mismatch(int rank, int world_size, const CallContext& context,
                                           const StateOf& state_of);
+/// Compares what two ranks have recorded on one communicator: the first calls of the same number that differ.
+std::optional<CallMismatch> find_first_mismatch(const RankState& own, int peer, const RankState& theirs,
+                                                std::uint64_t communicator);
 /// Compares all that `rank` has recorded with all that the others have.
 std::optional<CallMismatch> find_any_mismatch(int rank, int world_size, const StateOf& state_of);
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "call_book.h"
+
 namespace shoal::detail {
 
 int rank_in(const CallContext& context, int world_rank) {
@@ -67,6 +69,15 @@ Error mismatch_error(int rank, int peer, const std::optional<Call>& theirs, cons
           fmt::format("rank {}: mismatch: this rank is in {}, peer {} in {}", rank_text(context, rank),
                       describe(context.call), rank_text(context, peer), theirs ? describe(*theirs) : "another call"),
           rank_in(context, peer)};
+}
+
+Error foreign_message_error(int rank, const RankState& own, int peer, const RankState& theirs,
+                            std::uint64_t fingerprint, const CallContext& context) {
+  const auto first = find_first_mismatch(own, peer, theirs, context.communicator);
+  if (!first) return mismatch_error(rank, peer, find_call(theirs, fingerprint), context);
+  CallContext met = context;
+  met.call = first->ours.call;
+  return mismatch_error(rank, peer, first->theirs, met);
 }
 
 Error broken_error(int rank, const FirstError& error, bool first, const CallContext& context) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "layout.h"
 #include "shoal/runtime/error.h"
 #include "shoal/runtime/fabric.h"
 
@@ -38,6 +39,10 @@ Error timeout_error(int rank, int waited_for, const CallContext& context);
 Error size_error(int rank, int peer, std::uint64_t sent_bytes, std::size_t expected_bytes, const CallContext& context);
 /// A peer is, or was, in another call (`theirs`, where that is known) where it should have made this one.
 Error mismatch_error(int rank, int peer, const std::optional<Call>& theirs, const CallContext& context);
+/// A message of another call came. The two ranks' first calls that do not fit are what it tells, where they are on
+/// record: the message may be of a later call, or be met in one, as ranks that only send do not wait.
+Error foreign_message_error(int rank, const RankState& own, int peer, const RankState& theirs,
+                            std::uint64_t fingerprint, const CallContext& context);
 /// The communicator broke on another rank, or earlier. The first that a rank hears of a mismatch or a lost peer
 /// (`first`) is that; later calls, and all else, are `broken`.
 Error broken_error(int rank, const FirstError& error, bool first, const CallContext& context);

@@ -144,8 +144,8 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
         const MessageHeader& theirs = *incoming->refused();
         if (theirs.fingerprint == context.fingerprint)
           throw size_error(rank_, transfer.from, theirs.bytes, transfer.in.size(), context);
-        throw mismatch_error(rank_, transfer.from,
-                             find_call(segment_.mapping().rank(transfer.from), theirs.fingerprint), context);
+        throw foreign_message_error(rank_, segment_.mapping().rank(rank_), transfer.from,
+                                    segment_.mapping().rank(transfer.from), theirs.fingerprint, context);
       }
       wake_peer(pending.from);
       if (incoming->done()) {

@@ -129,7 +129,8 @@ class SimulationFabric::Incoming {
     if (message.fingerprint != context.fingerprint || !transfer_.takes(message.bytes)) {
       if (message.fingerprint == context.fingerprint)
         throw size_error(to_, from_, message.bytes, transfer_.in.size(), context);
-      throw mismatch_error(to_, from_, find_call(*job_.rank(from_).state, message.fingerprint), context);
+      throw foreign_message_error(to_, *job_.rank(to_).state, from_, *job_.rank(from_).state, message.fingerprint,
+                                  context);
     }
     if (transfer_.arrived != nullptr) {
       *transfer_.arrived = message.bytes;
