@@ -21,7 +21,7 @@ SimulatedJob::SimulatedJob(int ranks, const SimulationOptions& options)
       capacity_(rounded_up(options.channel_bytes)) {}
 
 SimulatedChannel& SimulatedJob::channel(int from, int to) {
-  return channels_[static_cast<std::size_t>(from)].try_emplace(to, capacity_).first->second;
+  return channels_[static_cast<std::size_t>(from)].try_emplace(to, capacity_, unused_messages_).first->second;
 }
 
 const FirstError* SimulatedJob::broken(std::uint64_t communicator) const {

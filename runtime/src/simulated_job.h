@@ -40,6 +40,7 @@ class SimulatedJob {
   const SimulationOptions& options() const { return options_; }
   FiberScheduler& scheduler() { return scheduler_; }
   Rank& rank(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  /// Stays where it is.
   SimulatedChannel& channel(int from, int to);
 
   /// The first error of a communicator; null while there is none.
@@ -74,6 +75,7 @@ class SimulatedJob {
   SimulationOptions options_;
   FiberScheduler scheduler_;
   std::vector<Rank> ranks_;
+  SimulatedMessages unused_messages_;
   std::vector<std::unordered_map<int, SimulatedChannel>> channels_;  // [from], by to: only those in use exist.
   std::uint64_t capacity_;
   std::map<std::uint64_t, FirstError> broken_;

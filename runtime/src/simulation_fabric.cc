@@ -18,6 +18,7 @@ class SimulationFabric::Outgoing {
   Outgoing(SimulatedJob& job, int from, const Transfer& transfer)
       : job_(job), from_(from), to_(transfer.to), out_(transfer.out), done_(to_ < 0) {
     if (!done_) {
+      channel_ = &job.channel(from_, to_);
       const auto& options = job.options();
       busy_until_ = job.rank(from).outcome.clock +
                     std::chrono::nanoseconds(
@@ -31,26 +32,20 @@ class SimulationFabric::Outgoing {
 
   /// Whether anything moved.
   bool advance(std::uint64_t fingerprint) {
-    SimulatedChannel& channel = job_.channel(from_, to_);
-    const std::uint64_t room = channel.room();
+    const std::uint64_t room = channel_->room();
     if (room == 0) {
       return false;
     }
     const bool begins = !std::exchange(begun_, true);
     if (begins) {
-      SimulatedMessage message{
-          .fingerprint = fingerprint, .bytes = out_.size(), .arrival = busy_until_ + job_.options().latency};
-      if (!job_.options().phantom) {
-        message.content.resize(out_.size());
-      }
-      channel.begin_message(std::move(message));
+      channel_->begin_message(fingerprint, out_.size(), busy_until_ + job_.options().latency, job_.options().phantom);
     }
     const std::uint64_t most = std::min<std::uint64_t>(out_.size() - written_, room);
     const std::uint64_t bytes = job_.draw_piece(most, written_ + most == out_.size());
     if (bytes == 0 && written_ < out_.size() && !begins) {
       return false;  // Room for less than a whole element.
     }
-    channel.write(job_.options().phantom ? std::span(out_.data(), bytes) : out_.subspan(written_, bytes));
+    channel_->write(job_.options().phantom ? std::span(out_.data(), bytes) : out_.subspan(written_, bytes));
     written_ += bytes;
     done_ = written_ == out_.size();
     if (job_.rank(to_).waits_from == from_) {
@@ -63,6 +58,7 @@ class SimulationFabric::Outgoing {
   SimulatedJob& job_;
   int from_;
   int to_;
+  SimulatedChannel* channel_ = nullptr;
   std::span<const std::byte> out_;
   std::chrono::nanoseconds busy_until_{0};
   std::uint64_t written_ = 0;
@@ -75,6 +71,7 @@ class SimulationFabric::Incoming {
   Incoming(SimulatedJob& job, int to, const Transfer& transfer)
       : job_(job), from_(transfer.from), to_(to), transfer_(transfer), done_(from_ < 0) {
     if (!done_) {
+      channel_ = &job.channel(from_, to_);
       announce(true);
     }
   }
@@ -92,8 +89,7 @@ class SimulationFabric::Incoming {
 
   /// Whether anything moved.
   bool advance(const CallContext& context) {
-    SimulatedChannel& channel = job_.channel(from_, to_);
-    const SimulatedMessage* message = channel.front();
+    const SimulatedMessage* message = channel_->front();
     if (message == nullptr) {
       return false;
     }
@@ -113,9 +109,9 @@ class SimulationFabric::Incoming {
                                 : static_cast<void>(std::memcpy(into, piece, bytes));
     }
     arrival_ = message->arrival;
-    channel.read(bytes);
+    channel_->read(bytes);
     if (message->read == message->bytes) {
-      channel.end_message();
+      channel_->end_message();
       done_ = true;
       announce(false);
     }
@@ -137,7 +133,7 @@ class SimulationFabric::Incoming {
     }
   }
   void announce(bool waits) {
-    job_.channel(from_, to_).set_receiver_waits(waits);
+    channel_->set_receiver_waits(waits);
     wake_sender();  // At a rendezvous it may begin now.
   }
   void wake_sender() {
@@ -149,6 +145,7 @@ class SimulationFabric::Incoming {
   SimulatedJob& job_;
   int from_;
   int to_;
+  SimulatedChannel* channel_ = nullptr;
   const Transfer& transfer_;
   std::chrono::nanoseconds arrival_{0};
   bool opened_ = false;
@@ -241,6 +238,9 @@ void SimulationFabric::check(int to, int from, CallContext& context) {
   }
   for (const int peer : {from, to}) {
     if (peer >= 0 && job_.rank(peer).finished) {
+      // It may have left because it took this call for another, in which it had nobody to wait for.
+      if (const auto mismatch = find_mismatch(rank_, job_.size(), context, job_.states()))
+        throw mismatch_error(rank_, mismatch->peer, mismatch->theirs, context);
       throw left_error(rank_, peer, context);
     }
   }
