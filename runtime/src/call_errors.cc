@@ -71,6 +71,14 @@ Error mismatch_error(int rank, int peer, const std::optional<Call>& theirs, cons
           rank_in(context, peer)};
 }
 
+Error unread_error(int rank, int sender, int receiver, const std::optional<Call>& call, const CallContext& context) {
+  return {ErrorCode::mismatch,
+          fmt::format("rank {}: mismatch: rank {} left without receiving what rank {} had sent it in {}",
+                      rank_text(context, rank), rank_text(context, receiver), rank_text(context, sender),
+                      call ? describe(*call) : "some call"),
+          rank == sender ? receiver : sender};
+}
+
 Error foreign_message_error(int rank, const RankState& own, int peer, const RankState& theirs,
                             std::uint64_t fingerprint, const CallContext& context) {
   const auto first = find_first_mismatch(own, peer, theirs, context.communicator);
@@ -82,7 +90,8 @@ Error foreign_message_error(int rank, const RankState& own, int peer, const Rank
 
 Error broken_error(int rank, const FirstError& error, bool first, const CallContext& context) {
   if (first && (error.code == ErrorCode::mismatch || error.code == ErrorCode::peer_lost))
-    return {error.code, error.text, rank_in(context, error.peer == rank ? error.rank : error.peer)};
+    return {error.code, fmt::format("rank {}: told {}: {}", rank_text(context, rank), where(context), error.text),
+            rank_in(context, error.peer == rank ? error.rank : error.peer)};
   return {ErrorCode::broken,
           fmt::format("rank {}: {}: the communicator is broken: {}", rank_text(context, rank), describe(context.call),
                       error.text),

@@ -43,6 +43,8 @@ Error mismatch_error(int rank, int peer, const std::optional<Call>& theirs, cons
 /// record: the message may be of a later call, or be met in one, as ranks that only send do not wait.
 Error foreign_message_error(int rank, const RankState& own, int peer, const RankState& theirs,
                             std::uint64_t fingerprint, const CallContext& context);
+/// A message that `sender` sent was never received, and `receiver` has left. `rank`, which finds it, is one of them.
+Error unread_error(int rank, int sender, int receiver, const std::optional<Call>& call, const CallContext& context);
 /// The communicator broke on another rank, or earlier. The first that a rank hears of a mismatch or a lost peer
 /// (`first`) is that; later calls, and all else, are `broken`.
 Error broken_error(int rank, const FirstError& error, bool first, const CallContext& context);

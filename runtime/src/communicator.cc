@@ -83,6 +83,8 @@ Communicator::~Communicator() = default;
 Traffic Communicator::traffic() const { return fabric_->traffic(); }
 
 void Communicator::begin(const Call& call, std::optional<std::chrono::milliseconds> timeout) {
+  if (timeout && timeout->count() < 0)
+    refuse(call, fmt::format("a timeout of {} ms: it is 0, for no limit, or more", timeout->count()));
   context_.call = call;
   context_.sequence = is_collective(call.operation) ? ++sequence_ : 0;
   context_.fingerprint = fingerprint_of(call, context_.communicator, context_.sequence);

@@ -156,9 +156,15 @@ std::uint64_t JobSegment::bytes_needed(const JobShape& shape) { return Geometry:
 
 JobSegment JobSegment::create(const JobShape& shape) {
   const Geometry geometry = Geometry::of(shape);
-  const int fd = memfd_create("shoal", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  int fd = memfd_create("shoal", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) {
     fail_system("shared memory cannot be had (memfd_create)", errno);
+  }
+  // Out of the way of the low numbers that shells and their scripts use: `exec 3<file` would replace it.
+  constexpr int kOutOfTheWay = 64;
+  if (const int high = fcntl(fd, F_DUPFD_CLOEXEC, kOutOfTheWay); high >= 0) {
+    close(fd);
+    fd = high;
   }
   if (ftruncate(fd, static_cast<off_t>(geometry.segment_bytes)) != 0 ||
       fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {

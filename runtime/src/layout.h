@@ -70,8 +70,9 @@ struct CallRecord {
 
 /// One rank's block.
 struct alignas(kApart) RankState {
-  std::atomic<std::int32_t> owner;   ///< Process that claimed the rank; 0: none. Writer: who moves it from 0.
-  std::atomic<std::uint32_t> phase;  ///< RankPhase. Writer: the rank; the launcher once its process is gone.
+  std::atomic<std::int32_t> owner;             ///< Process that claimed the rank; 0: none. Writer: who moves it from 0.
+  std::atomic<std::uint32_t> phase;            ///< RankPhase. Writer: the rank; the launcher once its process is gone.
+  std::atomic<std::uint64_t> owner_namespace;  ///< In which `owner` is a process's number. Writer: the rank.
   /// Futex word. Writers: whoever wakes this rank.
   alignas(kApart) std::atomic<std::uint32_t> doorbell;
   std::atomic<std::uint32_t> sleeping;  ///< 1 from before this rank sleeps until someone wakes it or it wakes.

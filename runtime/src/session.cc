@@ -13,6 +13,7 @@
 #include "heap.h"
 #include "log_setup.h"
 #include "mapping.h"
+#include "process_namespace.h"
 #include "shm_fabric.h"
 
 // Attaching to a job, and leaving it.
@@ -48,6 +49,7 @@ void claim(const JobSegment& segment, int rank) {
   if (state.phase.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(RankPhase::active)) {
     throw Error(ErrorCode::system, fmt::format("this process has a session as rank {} already", rank));
   }
+  state.owner_namespace.store(detail::process_namespace(), std::memory_order_relaxed);
   state.phase.store(static_cast<std::uint32_t>(RankPhase::active), std::memory_order_release);
 }
 
@@ -76,17 +78,12 @@ Session::Session(std::pair<JobSegment, int> membership) {
 }
 
 Session::~Session() noexcept(false) {
-  // What breaks the job besides is thrown after the others have been let go.
-  std::optional<Error> error;
-  try {
-    if (std::uncaught_exceptions() == 0) state_->fabric.leave();
-  } catch (const Error& mismatch) {
-    error = mismatch;
-  }
   log().debug("leaves, having sent {} and received {} bytes", world().traffic().sent, world().traffic().received);
-  // All that this rank sent is published before; whoever sees it gone looks at its channel once more.
-  state_->segment.rank_ended(state_->world.rank());
-  if (error) throw Error(*error);
+  if (std::uncaught_exceptions() == 0) {
+    state_->fabric.leave();
+  } else {
+    state_->segment.rank_ended(state_->world.rank());  // What is unread or unfitting now is that exception's doing.
+  }
 }
 
 Communicator& Session::world() noexcept { return state_->world; }

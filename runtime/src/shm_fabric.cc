@@ -1,10 +1,14 @@
 #include "shm_fabric.h"
 
+#include <signal.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "call_errors.h"
+#include "process_namespace.h"
 
 namespace shoal::detail {
 namespace {
@@ -184,12 +188,21 @@ bool ShmFabric::check(const Transfer& pending, CallContext& context, std::chrono
       left = peer;
     }
   }
+  int gone = -1;
   if (!aborted && !broken && !late && left < 0) {
+    constexpr std::chrono::milliseconds kInterval{50};
+    if (context.waited - context.compared < kInterval) return false;
+    context.compared = context.waited;
     compare_calls(context);
-    return false;
+    for (const int peer : {pending.from, pending.to})
+      if (peer >= 0 && owner_is_gone(peer)) gone = peer;
+    if (gone < 0) return false;
   }
   if (ready()) {
     return true;
+  }
+  if (gone >= 0) {
+    throw lost_error(rank_, gone, gone, "its process is gone", context);
   }
   if (aborted) {
     throw_aborted(pending, context);
@@ -222,24 +235,48 @@ void ShmFabric::throw_broken(CallContext& context) const {
 }
 
 // Ranks in calls that exchange no message would wait for each other for ever: two gathers with different roots, say.
-void ShmFabric::compare_calls(CallContext& context) const {
-  constexpr std::chrono::milliseconds kInterval{50};
-  if (context.waited - context.compared < kInterval) return;
-  context.compared = context.waited;
+void ShmFabric::compare_calls(const CallContext& context) const {
   const auto mismatch = find_mismatch(rank_, size_, context, states());
   if (mismatch) throw mismatch_error(rank_, mismatch->peer, mismatch->theirs, context);
 }
 
+// The launcher sees a rank's process end; it does not see one that a rank's wrapper outlives.
+bool ShmFabric::owner_is_gone(int peer) const {
+  const RankState& state = segment_.mapping().rank(peer);
+  const std::int32_t owner = state.owner.load(std::memory_order_acquire);
+  return owner > 0 && state.owner_namespace.load(std::memory_order_relaxed) == process_namespace() &&
+         kill(owner, 0) != 0 && errno == ESRCH;
+}
+
 void ShmFabric::leave() {
-  const auto mismatch = find_any_mismatch(rank_, size_, states());
-  if (!mismatch) return;
+  const bool any_error = is_set(segment_.mapping().communicator(kAnyCommunicator).broken) || job_aborted();
+  const auto mismatch = any_error ? std::nullopt : find_any_mismatch(rank_, size_, states());
   CallContext context;
-  context.call = mismatch->ours.call;
-  context.communicator = mismatch->ours.communicator;
-  if (is_set(state_of(context).broken)) return;  // Reported already.
-  const Error error = mismatch_error(rank_, mismatch->peer, mismatch->theirs, context);
-  mark_broken(context, error);
-  throw error;
+  std::optional<Error> error;
+  if (mismatch) {
+    context.call = mismatch->ours.call;
+    context.communicator = mismatch->ours.communicator;
+    error = mismatch_error(rank_, mismatch->peer, mismatch->theirs, context);
+  }
+  // All that this rank sent is published before; whoever sees it gone looks at its channel once more. And of a sender
+  // and a receiver that leaves without its message one sees the other: both stores and looks are sequentially
+  // consistent, here left then head, there head then left.
+  segment_.rank_ended(rank_);
+  if (!error && !any_error) error = find_unread(context);
+  if (!error) return;
+  mark_broken(context, *error);
+  throw Error(*error);
+}
+
+std::optional<Error> ShmFabric::find_unread(const CallContext& context) {
+  for (int peer = 0; peer < size_; ++peer) {
+    const auto index = static_cast<std::size_t>(peer);
+    if (peer == rank_) continue;
+    if (const auto unread = readers_[index].open())
+      return unread_error(rank_, peer, rank_, find_call(segment_.mapping().rank(peer), unread->fingerprint), context);
+    if (has_left(peer) && !writers_[index].all_taken()) return unread_error(rank_, rank_, peer, std::nullopt, context);
+  }
+  return std::nullopt;
 }
 
 std::uint64_t ShmFabric::open_communicator(int members) {
@@ -276,7 +313,7 @@ bool ShmFabric::job_aborted() const { return is_set(segment_.mapping().job().abo
 
 bool ShmFabric::has_left(int peer) const {
   // Pairs with the release when it leaves: what it had sent is visible to the last look at the channel.
-  return segment_.mapping().rank(peer).phase.load(std::memory_order_acquire) ==
+  return segment_.mapping().rank(peer).phase.load(std::memory_order_seq_cst) ==
          static_cast<std::uint32_t>(RankPhase::left);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "call_book.h"
@@ -37,7 +38,9 @@ class ShmFabric : public Fabric {
   bool check(const Transfer& pending, CallContext& context, std::chrono::nanoseconds elapsed, Ready&& ready);
   [[noreturn]] void throw_aborted(const Transfer& pending, const CallContext& context) const;
   [[noreturn]] void throw_broken(CallContext& context) const;
-  void compare_calls(CallContext& context) const;
+  void compare_calls(const CallContext& context) const;
+  bool owner_is_gone(int peer) const;
+  std::optional<Error> find_unread(const CallContext& context);
   CommunicatorState& state_of(const CallContext& context) const;
   StateOf states() const;
   bool job_aborted() const;

@@ -50,6 +50,19 @@ void SimulatedJob::finish(int rank) {
   }
 }
 
+std::optional<SimulatedJob::Unread> SimulatedJob::find_unread() const {
+  if (!broken_.empty() || dead_) return std::nullopt;
+  for (int from = 0; from < static_cast<int>(channels_.size()); ++from) {
+    for (const auto& [to, channel] : channels_[static_cast<std::size_t>(from)]) {
+      if (const SimulatedMessage* message = channel.front())
+        return Unread{to,
+                      unread_error(to, from, to,
+                                   find_call(*ranks_[static_cast<std::size_t>(from)].state, message->fingerprint), {})};
+    }
+  }
+  return std::nullopt;
+}
+
 std::uint64_t SimulatedJob::open_communicator(int members) {
   members_open_[++communicators_] = members;
   return communicators_;

@@ -55,6 +55,14 @@ class SimulatedJob {
     return [this](int index) -> const RankState& { return *rank(index).state; };
   }
 
+  /// Once all have ended: a message that its receiver left without; empty where all were received, or an error came
+  /// first.
+  struct Unread {
+    int receiver;
+    Error error;
+  };
+  std::optional<Unread> find_unread() const;
+
   std::optional<int> dead() const { return dead_; }
   void die(int rank);
   void finish(int rank);

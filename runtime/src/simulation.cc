@@ -71,6 +71,11 @@ SimulationResult simulate(int ranks, const std::function<void(Communicator&)>& b
   for (int rank = 0; rank < ranks; ++rank) {
     result.ranks.push_back(std::move(job.rank(rank).outcome));
   }
+  if (const auto unread = job.find_unread(); unread && result.ok()) {
+    SimulatedRank& receiver = result.ranks[static_cast<std::size_t>(unread->receiver)];
+    receiver.error_code = unread->error.code();
+    receiver.error = unread->error.what();
+  }
   return result;
 }
 

@@ -97,6 +97,26 @@ TEST(Mismatch, TwoStreamingRootsAreFoundAtTheSessionsEnd) {
   EXPECT_THAT(simulated.ranks[0].error + simulated.ranks[1].error, HasSubstr("mismatch"));
 }
 
+// The last call of one rank alone: what it sends nobody takes.
+void one_call_more(Communicator& comm) {
+  if (comm.rank() == 0) comm.perform(broadcast_from(0), {}, [&] { comm.send(1, std::vector<std::byte>(4)); });
+}
+
+TEST(Mismatch, MessageThatNobodyReceivedIsFoundByWhoeverLeavesLast) {
+  for (int repeat = 0; repeat < 50; ++repeat) {  // Either may leave first.
+    const auto result = launch(2, [](Session& session) { one_call_more(session.world()); });
+    ASSERT_EQ(result.exit_code, 1);
+    ASSERT_THAT(result.ranks[0].error + result.ranks[1].error,
+                HasSubstr("mismatch: rank 1 left without receiving what rank 0 had sent it in"));
+  }
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const auto simulated = simulate(2, one_call_more, {.seed = seed});
+    EXPECT_EQ(simulated.ranks[1].error,
+              "rank 1: mismatch: rank 1 left without receiving what rank 0 had sent it in broadcast (linear, i32, "
+              "count 1, root 0)");
+  }
+}
+
 TEST(Mismatch, TwoStreamingRootsAreFoundInTheNextCallThatReceives) {
   const auto ranks = test::run_ranks(2, [](Communicator& comm) {
     two_streaming_roots(comm);

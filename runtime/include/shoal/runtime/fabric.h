@@ -86,8 +86,8 @@ class Fabric {
   virtual std::uint64_t open_communicator(int members) = 0;
   virtual void close_communicator(std::uint64_t communicator) noexcept = 0;
 
-  /// This rank makes no more calls. Throws Error `mismatch` if one that it made does not fit a peer's, which no message
-  /// had shown.
+  /// This rank makes no more calls; whoever waits for it finds it left. Throws Error `mismatch` if a call that it made
+  /// does not fit a peer's, which no message had shown, or a message was left unread by this rank or one gone before.
   virtual void leave() = 0;
 
   /// Messages have sizes but no content here: buffers must not be read or written.
