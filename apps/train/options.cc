@@ -26,31 +26,6 @@ std::optional<std::uint64_t> positive(const std::string& text) {
   return value;
 }
 
-std::vector<std::size_t> parse_dims(const std::string& text) {
-  const auto refuse = [&](const std::string& reason) -> UsageError {
-    return UsageError("--dims " + text + ": " + reason);
-  };
-  std::vector<std::size_t> dims;
-  std::size_t start = 0;
-  while (start <= text.size()) {
-    const std::size_t comma = std::min(text.find(',', start), text.size());
-    const auto width = positive(text.substr(start, comma - start));
-    if (!width || *width > static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max()))
-      throw refuse("'" + text.substr(start, comma - start) +
-                   "' is no width; it takes positive numbers, as in 784,256,10");
-    dims.push_back(*width);
-    start = comma + 1;
-  }
-  if (dims.size() < 2) throw refuse("a model has at least two widths, its inputs and its outputs");
-  std::size_t parameters = 0;
-  for (std::size_t i = 0; i + 1 < dims.size(); ++i) {
-    const std::size_t layer = dims[i] * dims[i + 1] + dims[i + 1];  // Below 2^63: widths are below 2^31.
-    if (layer > kMostParameters - parameters) throw refuse("too many parameters");
-    parameters += layer;
-  }
-  return dims;
-}
-
 /// Texts of options, as CLI11 collects them.
 struct RawOptions {
   std::string task = "classify";
@@ -138,6 +113,31 @@ void add_train_options(CLI::App& app, TrainOptions& options, RawOptions& raw) {
 }
 
 }  // namespace
+
+std::vector<std::size_t> parse_dims(const std::string& text) {
+  const auto refuse = [&](const std::string& reason) -> UsageError {
+    return UsageError("--dims " + text + ": " + reason);
+  };
+  std::vector<std::size_t> dims;
+  std::size_t start = 0;
+  while (start <= text.size()) {
+    const std::size_t comma = std::min(text.find(',', start), text.size());
+    const auto width = positive(text.substr(start, comma - start));
+    if (!width || *width > static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max()))
+      throw refuse("'" + text.substr(start, comma - start) +
+                   "' is no width; it takes positive numbers, as in 784,256,10");
+    dims.push_back(*width);
+    start = comma + 1;
+  }
+  if (dims.size() < 2) throw refuse("a model has at least two widths, its inputs and its outputs");
+  std::size_t parameters = 0;
+  for (std::size_t i = 0; i + 1 < dims.size(); ++i) {
+    const std::size_t layer = dims[i] * dims[i + 1] + dims[i + 1];  // Below 2^63: widths are below 2^31.
+    if (layer > kMostParameters - parameters) throw refuse("too many parameters");
+    parameters += layer;
+  }
+  return dims;
+}
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
   CLI::App app("Sharded training of an MLP, every byte counted. Run it under shoalrun for several ranks.",

@@ -44,6 +44,9 @@ struct CommandLine {
   std::optional<std::string> text;  ///< Help or version: to be printed, and no more to be done.
 };
 
+/// The widths of a model, "784,256,10". Throws UsageError that names --dims.
+std::vector<std::size_t> parse_dims(const std::string& text);
+
 /// Throws UsageError with one message that names the option.
 CommandLine parse_command_line(int argc, const char* const* argv);
 

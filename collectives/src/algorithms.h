@@ -16,16 +16,31 @@ namespace shoal::detail {
 void barrier_dissemination(Communicator& comm);
 
 void broadcast_binomial(Communicator& comm, std::span<std::byte> data, int root);
+void broadcast_pipelined(Communicator& comm, std::span<std::byte> data, int root);
+/// What pipelined passes on at once. Ranks must agree on it.
+inline constexpr std::size_t kBroadcastBlockBytes = std::size_t{32} << 10;
+
+/// `out` is empty off the root, where it may be the same bytes as `in` if the root is rank 0.
+void reduce_binomial(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out, int root, ReduceOp op,
+                     DataType type);
 
 /// `own`: this rank's chunk. `whole`: all chunks, at the root only.
 void gather_linear(Communicator& comm, std::span<const std::byte> own, std::span<std::byte> whole, const Chunks& chunks,
                    int root);
 /// Off the root nothing needs to be known of the other ranks' chunks.
 void gather_linear_off_root(Communicator& comm, std::span<const std::byte> own, int root);
+/// `chunks` are those of a Partition. At the root.
+void gather_binomial(Communicator& comm, std::span<const std::byte> own, std::span<std::byte> whole,
+                     const Chunks& chunks, int root);
+void gather_binomial_off_root(Communicator& comm, std::span<const std::byte> own, std::size_t element_bytes, int root);
 
 void scatter_linear(Communicator& comm, std::span<const std::byte> whole, std::span<std::byte> own,
                     const Chunks& chunks, int root);
 void scatter_linear_off_root(Communicator& comm, std::span<std::byte> own, int root);
+/// `chunks` are those of a Partition. At the root.
+void scatter_binomial(Communicator& comm, std::span<const std::byte> whole, std::span<std::byte> own,
+                      const Chunks& chunks, int root);
+void scatter_binomial_off_root(Communicator& comm, std::span<std::byte> own, std::size_t element_bytes, int root);
 
 /// At the root; off it, scatter_linear_off_root receives.
 void scatter_cyclic_linear(Communicator& comm, std::span<const std::byte> whole, std::span<std::byte> own,
@@ -37,6 +52,12 @@ void all_to_all_pairwise(Communicator& comm, std::span<const std::byte> in, cons
 
 /// In: each rank has its own chunk of `data`. Out: all have all.
 void all_gather_ring(Communicator& comm, std::span<std::byte> data, const Chunks& chunks);
+void all_gather_recursive_doubling(Communicator& comm, std::span<std::byte> data, const Chunks& chunks);
+void all_gather_bruck(Communicator& comm, std::span<std::byte> data, const Chunks& chunks);
+
+/// `in` may be the same bytes as `out`.
+void all_reduce_recursive_doubling(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out,
+                                   ReduceOp op, DataType type);
 
 /// Combines the ranks' `in` and leaves this rank's chunk in `own`, which may be that chunk of `in`. Nothing else is
 /// written.
@@ -44,14 +65,16 @@ void reduce_scatter_ring(Communicator& comm, std::span<const std::byte> in, std:
                          const Chunks& chunks, ReduceOp op, DataType type);
 void reduce_scatter_pairwise(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> own,
                              const Chunks& chunks, ReduceOp op, DataType type);
+void reduce_scatter_recursive_halving(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> own,
+                                      const Chunks& chunks, ReduceOp op, DataType type);
 /// What pairwise exchanges at once: so many bytes of each rank's chunk. Ranks must agree on it.
 inline constexpr std::size_t kPairwiseBlockBytes = std::size_t{32} << 10;
-/// Rounds of blocks that the largest chunk takes, at least one.
-constexpr std::uint64_t pairwise_rounds(std::uint64_t largest_chunk_bytes) noexcept {
-  return largest_chunk_bytes == 0 ? 1 : (largest_chunk_bytes - 1) / kPairwiseBlockBytes + 1;
+/// Blocks that so many bytes take, at least one.
+constexpr std::uint64_t blocks_in(std::uint64_t bytes, std::size_t block_bytes) noexcept {
+  return bytes == 0 ? 1 : (bytes - 1) / block_bytes + 1;
 }
 
-/// By one of the two above.
+/// By one of the three above.
 void reduce_scatter_by(Algorithm algorithm, Communicator& comm, std::span<const std::byte> in, std::span<std::byte> own,
                        const Chunks& chunks, ReduceOp op, DataType type);
 

@@ -19,8 +19,15 @@ void all_gather(Communicator& comm, std::span<const std::byte> in, std::span<std
   call.steps = steps_of(call, call.count, comm.size(), comm.rank());
 
   comm.perform(call, options.timeout, [&] {
-    copy_bytes(in, own);
-    all_gather_ring(comm, out, Chunks(partition, element_bytes(type)));
+    copy_bytes(comm, in, own);
+    const Chunks chunks(partition, element_bytes(type));
+    if (call.algorithm == Algorithm::recursive_doubling) {
+      all_gather_recursive_doubling(comm, out, chunks);
+    } else if (call.algorithm == Algorithm::bruck) {
+      all_gather_bruck(comm, out, chunks);
+    } else {
+      all_gather_ring(comm, out, chunks);
+    }
   });
 }
 

@@ -5,8 +5,9 @@
 #include "closed_form.h"
 #include "selection.h"
 
-// all_reduce = reduce-scatter, by the algorithm that the call names, + ring all-gather. Every element of the result
-// is formed by one rank and copied by the others, so all end with the same bits.
+// all_reduce = reduce-scatter, by the algorithm that the call names, + all-gather; or reduce + broadcast, where it names
+// binomial. There every element of the result is formed by one rank and copied by the others; by recursive doubling
+// all ranks form it from the same operands. So all end with the same bits.
 
 namespace shoal::detail {
 namespace {
@@ -21,9 +22,20 @@ void run(Communicator& comm, Call call, std::span<const std::byte> in, std::span
   select_algorithm(comm, call, options);
   call.steps = steps_of(call, call.count, comm.size(), comm.rank());
   comm.perform(call, options.timeout, [&] {
+    if (call.algorithm == Algorithm::recursive_doubling)
+      return all_reduce_recursive_doubling(comm, in, out, call.reduce_op, call.type);
+    if (call.algorithm == Algorithm::binomial) {
+      const bool at_root = comm.rank() == 0;
+      reduce_binomial(comm, in, at_root ? out : std::span<std::byte>{}, 0, call.reduce_op, call.type);
+      return broadcast_binomial(comm, out, 0);
+    }
     const Chunks chunks(Partition(call.count, comm.size()), element_bytes(call.type));
     reduce_scatter_by(call.algorithm, comm, in, chunks.slice(out, comm.rank()), chunks, call.reduce_op, call.type);
-    all_gather_ring(comm, out, chunks);
+    if (call.algorithm == Algorithm::recursive_halving) {
+      all_gather_recursive_doubling(comm, out, chunks);
+    } else {
+      all_gather_ring(comm, out, chunks);
+    }
   });
 }
 

@@ -14,7 +14,7 @@ namespace shoal::detail {
 void all_to_all_pairwise(Communicator& comm, std::span<const std::byte> in, const Chunks& in_chunks,
                          std::span<std::byte> out, const Chunks& out_chunks) {
   const Ring ring(comm);
-  copy_bytes(in_chunks.slice(in, comm.rank()), out_chunks.slice(out, comm.rank()));
+  copy_bytes(comm, in_chunks.slice(in, comm.rank()), out_chunks.slice(out, comm.rank()));
   for (int step = 1; step < comm.size(); ++step) {
     const int to = ring.ahead(step);
     const int from = ring.behind(step);

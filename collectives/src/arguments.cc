@@ -1,6 +1,7 @@
 #include "arguments.h"
 
 #include <functional>
+#include <limits>
 
 #include "kernels.h"
 
@@ -11,6 +12,14 @@ std::string size_text(const Communicator& comm) { return " (size " + std::to_str
 
 std::string elements_text(std::size_t elements) {
   return std::to_string(elements) + (elements == 1 ? " element" : " elements");
+}
+
+void check_entries(Communicator& comm, const Call& call, std::string_view argument,
+                   std::span<const std::size_t> counts) {
+  if (counts.size() != static_cast<std::size_t>(comm.size()))
+    comm.refuse(call, std::string(argument) + " has " + std::to_string(counts.size()) +
+                          (counts.size() == 1 ? " entry" : " entries") + ", not " + std::to_string(comm.size()) +
+                          ": one for each rank");
 }
 
 }  // namespace
@@ -39,6 +48,29 @@ void check_empty_off_root(Communicator& comm, const Call& call, std::string_view
   if (!bytes.empty())
     comm.refuse(call, std::string(argument) + " has " + elements_text(bytes.size() / element_bytes(call.type)) +
                           ", not 0: it is used at the root only, which is rank " + std::to_string(call.root));
+}
+
+void check_counts(Communicator& comm, const Call& call, std::string_view argument, std::span<const std::size_t> counts,
+                  std::string_view buffer, std::span<const std::byte> bytes) {
+  check_entries(comm, call, argument, counts);
+  const std::size_t elements = bytes.size() / element_bytes(call.type);
+  std::size_t sum = 0;
+  for (const std::size_t count : counts) {
+    if (count > std::numeric_limits<std::size_t>::max() - sum)
+      comm.refuse(call, std::string(argument) + " adds up to more than 64 bits hold, but " + std::string(buffer) +
+                            " has " + elements_text(elements));
+    sum += count;
+  }
+  if (sum != elements)
+    comm.refuse(call, std::string(argument) + " adds up to " + std::to_string(sum) + ", but " + std::string(buffer) +
+                          " has " + elements_text(elements));
+}
+
+void check_own_count(Communicator& comm, const Call& call, std::string_view buffer, std::span<const std::byte> bytes,
+                     std::string_view argument, std::span<const std::size_t> counts) {
+  check_entries(comm, call, argument, counts);
+  check_elements(comm, call, buffer, bytes, counts[static_cast<std::size_t>(comm.rank())],
+                 "this rank's entry of " + std::string(argument));
 }
 
 void check_apart(Communicator& comm, const Call& call, std::span<const std::byte> in, std::span<const std::byte> out) {

@@ -21,6 +21,12 @@ void check_elements(Communicator& comm, const Call& call, std::string_view argum
 /// `argument` is used at the root only, and this rank is not it.
 void check_empty_off_root(Communicator& comm, const Call& call, std::string_view argument,
                           std::span<const std::byte> bytes);
+/// `argument` of a v-operation: one count a rank, whose sum is the size of `buffer`, the argument that they cut.
+void check_counts(Communicator& comm, const Call& call, std::string_view argument, std::span<const std::size_t> counts,
+                  std::string_view buffer, std::span<const std::byte> bytes);
+/// `buffer`, what this rank gives or gets, has as many elements as its entry of `argument` says, a list of one a rank.
+void check_own_count(Communicator& comm, const Call& call, std::string_view buffer, std::span<const std::byte> bytes,
+                     std::string_view argument, std::span<const std::size_t> counts);
 void check_apart(Communicator& comm, const Call& call, std::span<const std::byte> in, std::span<const std::byte> out);
 /// The reduction exists for the type.
 void check_reduction(Communicator& comm, const Call& call);

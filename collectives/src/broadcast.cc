@@ -12,7 +12,13 @@ void broadcast(Communicator& comm, std::span<std::byte> data, DataType type, int
   check_root(comm, call);
   select_algorithm(comm, call, options);
   call.steps = steps_of(call, call.count, comm.size(), comm.rank());
-  comm.perform(call, options.timeout, [&] { broadcast_binomial(comm, data, root); });
+  comm.perform(call, options.timeout, [&] {
+    if (call.algorithm == Algorithm::pipelined) {
+      broadcast_pipelined(comm, data, root);
+    } else {
+      broadcast_binomial(comm, data, root);
+    }
+  });
 }
 
 }  // namespace shoal::detail

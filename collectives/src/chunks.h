@@ -17,10 +17,10 @@ class Chunks {
     begins_.reserve(static_cast<std::size_t>(partition.parts()) + 1);
     for (int part = 0; part < partition.parts(); ++part) begins_.push_back(partition.end(part) * element_bytes);
   }
-  /// One length in bytes a rank.
-  explicit Chunks(std::span<const std::size_t> lengths) : begins_{0} {
-    begins_.reserve(lengths.size() + 1);
-    for (const std::size_t length : lengths) begins_.push_back(begins_.back() + length);
+  /// One length a rank, in elements.
+  explicit Chunks(std::span<const std::size_t> counts, std::size_t element_bytes = 1) : begins_{0} {
+    begins_.reserve(counts.size() + 1);
+    for (const std::size_t count : counts) begins_.push_back(begins_.back() + count * element_bytes);
   }
 
   int count() const noexcept { return static_cast<int>(begins_.size()) - 1; }

@@ -10,7 +10,7 @@ namespace shoal::detail {
 void gather(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out, DataType type, int root,
             const Options& options) {
   // The whole count is known at the root only, so it is no part of the call: that each rank's `in` is its chunk is
-  // checked at the root by the lengths that arrive.
+  // checked by the lengths that arrive.
   Call call{.operation = Operation::gather, .type = type, .root = root};
   check_root(comm, call);
   const bool at_root = comm.rank() == root;
@@ -26,10 +26,12 @@ void gather(Communicator& comm, std::span<const std::byte> in, std::span<std::by
   call.steps = steps_of(call, count, comm.size(), comm.rank());
 
   comm.perform(call, options.timeout, [&] {
+    const bool binomial = call.algorithm == Algorithm::binomial;
     if (at_root) {
-      gather_linear(comm, in, out, Chunks(Partition(count, comm.size()), element_bytes(type)), root);
+      const Chunks chunks(Partition(count, comm.size()), element_bytes(type));
+      binomial ? gather_binomial(comm, in, out, chunks, root) : gather_linear(comm, in, out, chunks, root);
     } else {
-      gather_linear_off_root(comm, in, root);
+      binomial ? gather_binomial_off_root(comm, in, element_bytes(type), root) : gather_linear_off_root(comm, in, root);
     }
   });
 }

@@ -15,7 +15,7 @@ void gather_linear(Communicator& comm, std::span<const std::byte> own, std::span
     gather_linear_off_root(comm, own, root);
     return;
   }
-  copy_bytes(own, chunks.slice(whole, root));
+  copy_bytes(comm, own, chunks.slice(whole, root));
   for (int from = 0; from < comm.size(); ++from)
     if (from != root) comm.recv(from, chunks.slice(whole, from));
 }

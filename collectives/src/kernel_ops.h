@@ -6,6 +6,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "shoal/collectives/float16.h"
+
 // One reduction of two values each. All are free of branches, so that loops over them vectorise, and of undefined
 // behaviour: integers wrap.
 
@@ -39,15 +41,20 @@ struct Product {
   }
 };
 
+template <class T>
+inline constexpr bool kIsHalf = std::same_as<T, bf16> || std::same_as<T, f16>;
+
 /// Floating-point values seen as integers that compare in the same order, -0 below +0. NaNs lie outside of
 /// the infinities, on both sides.
-template <std::floating_point T>
+template <class T>
 struct Ordered {
-  using Integer = std::conditional_t<sizeof(T) == sizeof(std::int32_t), std::int32_t, std::int64_t>;
+  using Integer = std::conditional_t<kIsHalf<T>, std::int16_t,
+                                     std::conditional_t<std::same_as<T, float>, std::int32_t, std::int64_t>>;
+  using Limits = std::numeric_limits<std::conditional_t<kIsHalf<T>, float, T>>;
   static constexpr Integer kMagnitude = std::numeric_limits<Integer>::max();
-  static constexpr Integer kInfinity = std::bit_cast<Integer>(std::numeric_limits<T>::infinity());
+  static constexpr Integer kInfinity = std::bit_cast<Integer>(static_cast<T>(Limits::infinity()));
 
-  static Integer key(Integer bits) noexcept { return bits < 0 ? bits ^ kMagnitude : bits; }
+  static Integer key(Integer bits) noexcept { return static_cast<Integer>(bits < 0 ? bits ^ kMagnitude : bits); }
   static bool is_nan(Integer bits) noexcept { return (bits & kMagnitude) > kInfinity; }
 };
 
@@ -93,10 +100,14 @@ struct BitXor {
   }
 };
 
+/// In what sums and products are formed, and rounded to the type once.
+template <class T>
+using Accumulator = std::conditional_t<kIsHalf<T>, float, T>;
+
 /// In what the operands of a mean are summed: exact for integers, for any number of ranks that fits an int.
 template <class T>
 using MeanAccumulator =
-    std::conditional_t<std::floating_point<T>, T,
+    std::conditional_t<!std::integral<T>, Accumulator<T>,
                        std::conditional_t<(sizeof(T) < sizeof(std::int64_t)), std::int64_t, Wide128>>;
 
 }  // namespace shoal::detail

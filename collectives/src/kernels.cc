@@ -44,19 +44,19 @@ class Tree {
  private:
   static constexpr std::size_t kTile = 2048 / sizeof(Value);
   using Tile = std::array<Value, kTile>;
+  using Divisor = std::conditional_t<kMean, Value, std::size_t>;
 
   explicit Tree(std::span<const std::byte* const> operands)
-      : operands_(operands),
-        widest_(static_cast<std::size_t>(tree_distance(static_cast<int>(operands.size())))),
-        divisor_(static_cast<Value>(operands.size())) {
+      : operands_(operands), widest_(static_cast<std::size_t>(tree_distance(static_cast<int>(operands.size())))) {
     assert(!operands.empty());
   }
 
   void combine_tile(std::byte* out, std::size_t first, std::size_t elements) const {
     Tile result;  // Not initialised: written before it is read.
     subtree(0, 1, result, first, elements);
+    [[maybe_unused]] const auto divisor = static_cast<Divisor>(operands_.size());
     for (std::size_t i = 0; i < elements; ++i) {
-      if constexpr (kMean) result[i] /= divisor_;
+      if constexpr (kMean) result[i] /= divisor;
       store<T>(out, first + i, static_cast<T>(result[i]));
     }
   }
@@ -87,7 +87,6 @@ class Tree {
 
   std::span<const std::byte* const> operands_;
   std::size_t widest_;
-  Value divisor_;
 };
 
 template <class T, class Op>
@@ -112,33 +111,53 @@ struct KernelTable {
 
 constexpr std::size_t index_of(ReduceOp op) { return static_cast<std::size_t>(op); }
 
-template <class T, class Op>
+/// One reduction of T, its values between the operands and the result being of type Value.
+template <class T, class Value, class Op>
 constexpr void add(KernelTable& table, ReduceOp op) {
-  table.tree[index_of(op)] = Tree<T, T, Op, false>::combine;
-  table.fold[index_of(op)] = fold<T, Op>;
+  table.tree[index_of(op)] = Tree<T, Value, Op, false>::combine;
+  if constexpr (std::is_same_v<T, Value>) table.fold[index_of(op)] = fold<T, Op>;
+}
+
+template <class T>
+constexpr void add_extremes(KernelTable& table) {
+  add<T, T, Min>(table, ReduceOp::min);
+  add<T, T, Max>(table, ReduceOp::max);
+}
+
+template <class T>
+constexpr void add_bits(KernelTable& table) {
+  add<T, T, BitAnd>(table, ReduceOp::band);
+  add<T, T, BitOr>(table, ReduceOp::bor);
+  add<T, T, BitXor>(table, ReduceOp::bxor);
 }
 
 template <class T>
 constexpr KernelTable table_of() {
   KernelTable table;
-  add<T, Sum>(table, ReduceOp::sum);
-  add<T, Product>(table, ReduceOp::prod);
-  add<T, Min>(table, ReduceOp::min);
-  add<T, Max>(table, ReduceOp::max);
+  add<T, Accumulator<T>, Sum>(table, ReduceOp::sum);
+  add<T, Accumulator<T>, Product>(table, ReduceOp::prod);
+  add_extremes<T>(table);
   table.tree[index_of(ReduceOp::mean)] = Tree<T, MeanAccumulator<T>, Sum, true>::combine;
-  table.fold[index_of(ReduceOp::mean)] = fold<T, Sum>;
+  table.fold[index_of(ReduceOp::mean)] = table.fold[index_of(ReduceOp::sum)];
   if constexpr (std::is_integral_v<T>) {
-    add<T, BitAnd>(table, ReduceOp::band);
-    add<T, BitOr>(table, ReduceOp::bor);
-    add<T, BitXor>(table, ReduceOp::bxor);
-  } else {
+    add_bits<T>(table);
+  } else if constexpr (std::is_floating_point_v<T>) {
     table.divide = divide<T>;
   }
   return table;
 }
 
+/// A bool is a byte of 0 or 1, which these keep it.
+constexpr KernelTable table_of_bool() {
+  KernelTable table;
+  add_extremes<std::uint8_t>(table);
+  add_bits<std::uint8_t>(table);
+  return table;
+}
+
 template <class T>
 constexpr KernelTable kTableOf = table_of<T>();
+constexpr KernelTable kTableOfBool = table_of_bool();
 
 const KernelTable& table_for(DataType type) {
   static constexpr KernelTable kNone;
@@ -163,9 +182,13 @@ const KernelTable& table_for(DataType type) {
       return kTableOf<float>;
     case DataType::f64:
       return kTableOf<double>;
-    case DataType::byte:
     case DataType::bf16:
+      return kTableOf<bf16>;
     case DataType::f16:
+      return kTableOf<f16>;
+    case DataType::boolean:
+      return kTableOfBool;
+    case DataType::byte:
       break;
   }
   return kNone;
@@ -175,7 +198,15 @@ const KernelTable& table_for(DataType type) {
 
 bool is_defined(ReduceOp op, DataType type) { return table_for(type).tree[index_of(op)] != nullptr; }
 
-bool is_floating(DataType type) { return table_for(type).divide != nullptr; }
+bool is_floating(DataType type) {
+  return type == DataType::f32 || type == DataType::f64 || type == DataType::bf16 || type == DataType::f16;
+}
+
+bool accumulates_wider(ReduceOp op, DataType type) {
+  if (type == DataType::bf16 || type == DataType::f16)
+    return op == ReduceOp::sum || op == ReduceOp::mean || op == ReduceOp::prod;
+  return op == ReduceOp::mean && !is_floating(type);
+}
 
 TreeKernel tree_kernel(ReduceOp op, DataType type) { return table_for(type).tree[index_of(op)]; }
 

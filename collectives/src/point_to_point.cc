@@ -42,7 +42,7 @@ void exchange(Communicator& comm, std::span<const std::byte> out, int to, std::s
                           ": only both or neither can be this rank itself");
   if (to == comm.rank()) {
     check_elements(comm, call, "in", in, elements_of(out, type), "it receives what this rank sends to itself");
-    comm.perform(call, std::nullopt, [&] { copy_bytes(out, in); });
+    comm.perform(call, std::nullopt, [&] { copy_bytes(comm, out, in); });
     return;
   }
   call.steps = 1;

@@ -6,7 +6,8 @@
 #include "scratch.h"
 #include "selection.h"
 
-// reduce = reduce-scatter + gather of the chunks to the root. No rank but the root needs more than its own chunk.
+// reduce = reduce-scatter, by the algorithm that the call names, + gather of the chunks to the root; no rank but the root
+// needs more than its own chunk. Or whole vectors up the tree, where the call names binomial.
 
 namespace shoal::detail {
 
@@ -30,8 +31,9 @@ void reduce(Communicator& comm, std::span<const std::byte> in, std::span<std::by
   call.steps = steps_of(call, call.count, comm.size(), comm.rank());
 
   comm.perform(call, options.timeout, [&] {
+    if (call.algorithm == Algorithm::binomial) return reduce_binomial(comm, in, out, root, op, type);
     const Chunks chunks(Partition(call.count, comm.size()), element_bytes(type));
-    Scratch scratch(at_root ? 0 : chunks.size(comm.rank()));
+    Scratch scratch(comm, at_root ? 0 : chunks.size(comm.rank()));
     const auto own = at_root ? chunks.slice(out, root) : scratch.bytes();
     reduce_scatter_by(call.algorithm, comm, in, own, chunks, op, type);
     gather_linear(comm, own, out, chunks, root);

@@ -29,10 +29,12 @@ void run(Communicator& comm, Call call, std::span<const std::byte> in, std::span
 
 void reduce_scatter_by(Algorithm algorithm, Communicator& comm, std::span<const std::byte> in, std::span<std::byte> own,
                        const Chunks& chunks, ReduceOp op, DataType type) {
-  assert(algorithm == Algorithm::pairwise || algorithm == Algorithm::ring);
   if (algorithm == Algorithm::ring) {
     reduce_scatter_ring(comm, in, own, chunks, op, type);
+  } else if (algorithm == Algorithm::recursive_halving) {
+    reduce_scatter_recursive_halving(comm, in, own, chunks, op, type);
   } else {
+    assert(algorithm == Algorithm::pairwise);
     reduce_scatter_pairwise(comm, in, own, chunks, op, type);
   }
 }

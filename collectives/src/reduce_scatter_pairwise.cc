@@ -28,12 +28,11 @@ namespace shoal::detail {
 void reduce_scatter_pairwise(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> own,
                              const Chunks& chunks, ReduceOp op, DataType type) {
   const Ring ring(comm);
-  const TreeKernel combine = tree_kernel(op, type);
-  const std::uint64_t rounds = pairwise_rounds(chunks.largest());
+  const std::uint64_t rounds = blocks_in(chunks.largest(), kPairwiseBlockBytes);
   const auto block = [](auto chunk, std::uint64_t round) { return block_of(chunk, round, kPairwiseBlockBytes); };
 
   const std::size_t slot_bytes = std::min(chunks.size(comm.rank()), kPairwiseBlockBytes);
-  Scratch scratch(slot_bytes * static_cast<std::size_t>(comm.size() - 1));
+  Scratch scratch(comm, slot_bytes * static_cast<std::size_t>(comm.size() - 1));
   std::vector<const std::byte*> parts(static_cast<std::size_t>(comm.size()));
 
   for (std::uint64_t round = 0; round < rounds; ++round) {
@@ -47,7 +46,7 @@ void reduce_scatter_pairwise(Communicator& comm, std::span<const std::byte> in, 
       comm.exchange(to, block(chunks.slice(in, to), round), from, slot);
       parts[static_cast<std::size_t>(from)] = slot.data();
     }
-    combine(result.data(), parts, result.size() / element_bytes(type));
+    combine_tree(comm, op, type, result, parts);
   }
 }
 

@@ -25,23 +25,23 @@ void reduce_scatter_ring(Communicator& comm, std::span<const std::byte> in, std:
   // Step s receives into scratch s mod 2 and sends what step s-1 received; the first sends straight from `in`, the
   // last receives into `own`. So P = 2 needs none.
   const std::size_t scratch_bytes = comm.size() > 2 ? chunks.largest() : 0;
-  std::array scratch{Scratch(scratch_bytes), Scratch(comm.size() > 3 ? scratch_bytes : 0)};
+  std::array scratch{Scratch(comm, scratch_bytes), Scratch(comm, comm.size() > 3 ? scratch_bytes : 0)};
 
-  copy_bytes(chunks.slice(in, comm.rank()), own);
+  copy_bytes(comm, chunks.slice(in, comm.rank()), own);
   std::span<const std::byte> outgoing = chunks.slice(in, ring.behind(1));
   for (int step = 0; step + 1 < comm.size(); ++step) {
     const int arriving = ring.behind(step + 2);
     std::span<std::byte> partial = own;
     if (arriving != comm.rank()) {
       partial = scratch[static_cast<std::size_t>(step % 2)].bytes().first(chunks.size(arriving));
-      copy_bytes(chunks.slice(in, arriving), partial);
+      copy_bytes(comm, chunks.slice(in, arriving), partial);
     }
     // Both directions advance together: a send that waits for its receive would leave every
     // rank blocked as soon as a chunk exceeds the channel.
     comm.exchange_fold(ring.right(), outgoing, ring.left(), partial, fold);
     outgoing = partial;
   }
-  if (op == ReduceOp::mean) divide_kernel(type)(own.data(), own.size() / element_bytes(type), comm.size());
+  if (op == ReduceOp::mean) divide_by_ranks(comm, type, own);
 }
 
 }  // namespace shoal::detail

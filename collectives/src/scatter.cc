@@ -27,12 +27,15 @@ void run(Communicator& comm, Operation operation, std::span<const std::byte> in,
   call.steps = steps_of(call, partition.elements(), comm.size(), comm.rank());
 
   comm.perform(call, options.timeout, [&] {
+    const bool binomial = call.algorithm == Algorithm::binomial;
     if (!at_root) {
-      scatter_linear_off_root(comm, out, root);
+      binomial ? scatter_binomial_off_root(comm, out, element_bytes(type), root)
+               : scatter_linear_off_root(comm, out, root);
     } else if (operation == Operation::scatter_cyclic) {
       scatter_cyclic_linear(comm, in, out, element_bytes(type));
     } else {
-      scatter_linear(comm, in, out, Chunks(partition, element_bytes(type)), root);
+      const Chunks chunks(partition, element_bytes(type));
+      binomial ? scatter_binomial(comm, in, out, chunks, root) : scatter_linear(comm, in, out, chunks, root);
     }
   });
 }

@@ -22,8 +22,10 @@ void pick(std::span<const std::byte> whole, std::size_t first, std::size_t strid
     std::memcpy(&hand[i * kElementBytes], &whole[(first + i * stride) * kElementBytes], kElementBytes);
 }
 
-void pick(std::span<const std::byte> whole, std::size_t first, std::size_t stride, std::span<std::byte> hand,
+void pick(const Communicator& comm, std::span<const std::byte> whole, std::size_t first, std::span<std::byte> hand,
           std::size_t element_bytes) {
+  if (comm.phantom()) return;
+  const auto stride = static_cast<std::size_t>(comm.size());
   switch (element_bytes) {
     case 1:
       return pick<1>(whole, first, stride, hand);
@@ -40,15 +42,14 @@ void pick(std::span<const std::byte> whole, std::size_t first, std::size_t strid
 
 void scatter_cyclic_linear(Communicator& comm, std::span<const std::byte> whole, std::span<std::byte> own,
                            std::size_t element_bytes) {
-  const auto ranks = static_cast<std::size_t>(comm.size());
   const Partition hands(whole.size() / element_bytes, comm.size());
-  pick(whole, static_cast<std::size_t>(comm.rank()), ranks, own, element_bytes);
+  pick(comm, whole, static_cast<std::size_t>(comm.rank()), own, element_bytes);
 
-  Scratch scratch(comm.size() == 1 ? 0 : hands.size(0) * element_bytes);
+  Scratch scratch(comm, comm.size() == 1 ? 0 : hands.size(0) * element_bytes);
   for (int to = 0; to < comm.size(); ++to) {
     if (to == comm.rank()) continue;
     const auto hand = scratch.bytes().first(hands.size(to) * element_bytes);
-    pick(whole, static_cast<std::size_t>(to), ranks, hand, element_bytes);
+    pick(comm, whole, static_cast<std::size_t>(to), hand, element_bytes);
     comm.send(to, hand);
   }
 }

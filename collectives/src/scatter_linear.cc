@@ -15,7 +15,7 @@ void scatter_linear(Communicator& comm, std::span<const std::byte> whole, std::s
     scatter_linear_off_root(comm, own, root);
     return;
   }
-  copy_bytes(chunks.slice(whole, root), own);
+  copy_bytes(comm, chunks.slice(whole, root), own);
   for (int to = 0; to < comm.size(); ++to)
     if (to != root) comm.send(to, chunks.slice(whole, to));
 }

@@ -1,6 +1,7 @@
 #include "selection.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 
 #include "kernels.h"
@@ -9,11 +10,21 @@ namespace shoal::detail {
 namespace {
 
 constexpr std::array kBarrier{Algorithm::dissemination};
-constexpr std::array kBroadcast{Algorithm::binomial};
-constexpr std::array kReductions{Algorithm::pairwise, Algorithm::ring};
-constexpr std::array kAllGather{Algorithm::ring};
-constexpr std::array kRooted{Algorithm::linear};
+constexpr std::array kBroadcast{Algorithm::binomial, Algorithm::pipelined};
+constexpr std::array kReduce{Algorithm::pairwise, Algorithm::binomial, Algorithm::recursive_halving, Algorithm::ring};
+constexpr std::array kAllReduce{Algorithm::pairwise, Algorithm::recursive_doubling, Algorithm::recursive_halving,
+                                Algorithm::binomial, Algorithm::ring};
+constexpr std::array kReduceScatter{Algorithm::pairwise, Algorithm::recursive_halving, Algorithm::ring};
+constexpr std::array kAllGather{Algorithm::ring, Algorithm::recursive_doubling, Algorithm::bruck};
+constexpr std::array kRooted{Algorithm::linear, Algorithm::binomial};
+constexpr std::array kScatterCyclic{Algorithm::linear};
 constexpr std::array kAllToAll{Algorithm::pairwise};
+constexpr std::array kAllGatherV{Algorithm::ring};
+constexpr std::array kRootedV{Algorithm::linear};
+constexpr std::array kAllToAllV{Algorithm::pairwise};
+
+/// Forms each element of the result in one place, from the operands of all ranks.
+bool sums_locally(Algorithm algorithm) { return algorithm == Algorithm::pairwise; }
 
 std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
 
@@ -51,27 +62,55 @@ std::span<const Algorithm> algorithms_of(Operation operation) {
     case Operation::broadcast:
       return kBroadcast;
     case Operation::reduce:
+      return kReduce;
     case Operation::all_reduce:
+      return kAllReduce;
     case Operation::reduce_scatter:
-      return kReductions;
+      return kReduceScatter;
     case Operation::all_gather:
       return kAllGather;
     case Operation::gather:
     case Operation::scatter:
-    case Operation::scatter_cyclic:
       return kRooted;
+    case Operation::scatter_cyclic:
+      return kScatterCyclic;
     case Operation::all_to_all:
       return kAllToAll;
     case Operation::all_gather_v:
+      return kAllGatherV;
     case Operation::gather_v:
     case Operation::scatter_v:
+      return kRootedV;
     case Operation::all_to_all_v:
+      return kAllToAllV;
     case Operation::send:
     case Operation::recv:
     case Operation::exchange:
+    case Operation::split:
       break;
   }
   return {};
+}
+
+Algorithm default_algorithm(Operation operation, std::optional<Reduction> reduction, CallSize size) {
+  const bool few = size.bytes <= kFewBytes;
+  const bool travels = !reduction || !accumulates_wider(reduction->op, reduction->type);
+  const bool power_of_two = std::has_single_bit(static_cast<unsigned>(size.ranks));
+  switch (operation) {
+    case Operation::broadcast:
+      return size.bytes >= kManyBytes && size.ranks > 2 ? Algorithm::pipelined : Algorithm::binomial;
+    case Operation::reduce:
+      return few && travels ? Algorithm::binomial : Algorithm::pairwise;
+    case Operation::all_reduce:
+      return few && travels ? Algorithm::recursive_doubling : Algorithm::pairwise;
+    case Operation::reduce_scatter:
+      return few && travels && power_of_two ? Algorithm::recursive_halving : Algorithm::pairwise;
+    case Operation::all_gather:
+      if (!few) return Algorithm::ring;
+      return power_of_two ? Algorithm::recursive_doubling : Algorithm::bruck;
+    default:
+      return algorithms_of(operation).front();
+  }
 }
 
 bool reduces(Operation operation) {
@@ -100,7 +139,7 @@ const AlgorithmChoices& environment_choices() {
 }
 
 Selection select(Operation operation, Algorithm asked, std::optional<Reduction> reduction,
-                 const AlgorithmChoices& choices) {
+                 const AlgorithmChoices& choices, CallSize size) {
   if (!choices.mistake.empty()) return {.algorithm = asked, .mistake = choices.mistake};
   const auto possible = algorithms_of(operation);
   if (possible.empty()) return {.algorithm = asked, .mistake = "has no algorithms to choose from"};
@@ -108,18 +147,18 @@ Selection select(Operation operation, Algorithm asked, std::optional<Reduction> 
   const Algorithm chosen = choices.by_operation[static_cast<std::size_t>(operation)];
   const bool from_environment = asked == Algorithm::automatic && chosen != Algorithm::automatic;
   Selection selection{.algorithm = from_environment ? chosen : asked, .mistake = {}};
-  if (selection.algorithm == Algorithm::automatic) selection.algorithm = possible.front();
+  if (selection.algorithm == Algorithm::automatic) selection.algorithm = default_algorithm(operation, reduction, size);
 
   const auto subject = [&] {
     return "algorithm " + std::string(name(selection.algorithm)) + (from_environment ? " (of SHOAL_ALGORITHM)" : "");
   };
   if (std::ranges::find(possible, selection.algorithm) == possible.end()) {
     selection.mistake = subject() + " is not one of: " + names_of(possible);
-  } else if (reduction && reduction->op == ReduceOp::mean && !is_floating(reduction->type) &&
-             selection.algorithm != Algorithm::pairwise) {
-    // It passes partial sums on in the type itself, where they wrap.
-    selection.mistake = subject() + " cannot form the mean of " + std::string(name(reduction->type)) +
-                        ", which needs a wider sum than travels; pairwise can";
+  } else if (reduction && accumulates_wider(reduction->op, reduction->type) && !sums_locally(selection.algorithm)) {
+    // It passes partial results on in the type itself, where they wrap or are rounded again on every rank.
+    selection.mistake = subject() + " cannot form the " + std::string(name(reduction->op)) + " of " +
+                        std::string(name(reduction->type)) + ", which needs a wider " +
+                        (reduction->op == ReduceOp::prod ? "product" : "sum") + " than travels; pairwise can";
   }
   return selection;
 }
@@ -128,7 +167,8 @@ void select_algorithm(Communicator& comm, Call& call, const Options& options) {
   call.algorithm = options.algorithm;
   const auto reduction =
       reduces(call.operation) ? std::optional(Reduction{.op = call.reduce_op, .type = call.type}) : std::nullopt;
-  Selection selection = select(call.operation, options.algorithm, reduction, environment_choices());
+  const CallSize size{.bytes = call.count * element_bytes(call.type), .ranks = comm.size()};
+  Selection selection = select(call.operation, options.algorithm, reduction, environment_choices(), size);
   if (!selection.mistake.empty()) comm.refuse(call, selection.mistake);
   call.algorithm = selection.algorithm;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,8 +14,29 @@
 
 namespace shoal::detail {
 
-/// The algorithms that can do `operation`, the default first. Empty for operations that have no choice.
+/// The algorithms that can do `operation`; first the one that suits large messages, and of those that reduce the ring
+/// last, whose order is another. Empty for operations that have no choice.
 std::span<const Algorithm> algorithms_of(Operation operation);
+
+/// What a reducing operation combines, and how: not every algorithm can for every type.
+struct Reduction {
+  ReduceOp op = ReduceOp::sum;
+  DataType type = DataType::byte;
+};
+
+/// Of the whole vector, where all ranks know it; else 0.
+struct CallSize {
+  std::uint64_t bytes = 0;
+  int ranks = 1;
+};
+
+/// Up to here a message costs its steps and hardly its bytes.
+inline constexpr std::uint64_t kFewBytes = 4096;
+/// From here on a broadcast is worth a chain of blocks.
+inline constexpr std::uint64_t kManyBytes = std::uint64_t{512} << 10;
+
+/// What a call uses that asks for nothing. For reductions always one that follows the canonical order.
+Algorithm default_algorithm(Operation operation, std::optional<Reduction> reduction, CallSize size);
 
 /// SHOAL_ALGORITHM: for each operation the algorithm it names, `automatic` where it names none.
 struct AlgorithmChoices {
@@ -33,14 +55,9 @@ struct Selection {
   std::string mistake;  ///< Why what is asked for cannot be; empty if it can.
 };
 
-/// `asked`, or where that is automatic what `choices` say, or else the default.
-/// `reduction`: of a reducing operation, which not every algorithm can do for every type.
-struct Reduction {
-  ReduceOp op = ReduceOp::sum;
-  DataType type = DataType::byte;
-};
+/// `asked`, or where that is automatic what `choices` say, or else the default. `reduction`: of a reducing operation.
 Selection select(Operation operation, Algorithm asked, std::optional<Reduction> reduction,
-                 const AlgorithmChoices& choices);
+                 const AlgorithmChoices& choices, CallSize size = {});
 
 /// Sets call.algorithm for a call with `options`, or refuses the call.
 void select_algorithm(Communicator& comm, Call& call, const Options& options);

@@ -1,6 +1,8 @@
 #include "call_book.h"
 
+#include <map>
 #include <string>
+#include <utility>
 
 namespace shoal::detail {
 namespace {
@@ -24,11 +26,14 @@ CallBook::CallBook(RankState& state, Ledger& ledger)
       row_(&ledger.rows[0][0]),
       calls_begun_(state.calls_begun.load(std::memory_order_relaxed)) {}
 
-void CallBook::begin(const Call& call, std::uint64_t fingerprint) noexcept {
+void CallBook::begin(const CallContext& context) noexcept {
+  const Call& call = context.call;
   CallRecord& record = state_->records[++calls_begun_ % kRecordCount];
   // A reader that sees a field of this call (release) also sees that the number it knew is gone.
   record.number.store(0, std::memory_order_relaxed);
-  record.fingerprint.store(fingerprint, std::memory_order_release);
+  record.fingerprint.store(context.fingerprint, std::memory_order_release);
+  record.communicator.store(context.communicator, std::memory_order_release);
+  record.sequence.store(context.sequence, std::memory_order_release);
   record.count.store(call.count, std::memory_order_release);
   record.kinds.store(packed_kinds(call), std::memory_order_release);
   record.number.store(calls_begun_, std::memory_order_release);  // Pairs with the acquires in read_call.
@@ -62,34 +67,106 @@ Traffic read_ledger(const Ledger& ledger) {
   return traffic;
 }
 
-std::optional<Call> read_call(const RankState& state, std::uint64_t number) {
+std::optional<RecordedCall> read_call(const RankState& state, std::uint64_t number) {
   const CallRecord& record = state.records[number % kRecordCount];
   // Pairs with the release in CallBook::begin; read again after, so that fields overwritten meanwhile are dropped.
-  if (number == 0 || record.number.load(std::memory_order_acquire) != number) {
-    return std::nullopt;
-  }
-  const std::uint64_t count = record.count.load(std::memory_order_acquire);
+  if (number == 0 || record.number.load(std::memory_order_acquire) != number) return std::nullopt;
   const std::uint64_t kinds = record.kinds.load(std::memory_order_acquire);
-  if (record.number.load(std::memory_order_acquire) != number) {
-    return std::nullopt;
-  }
-  return Call{.operation = static_cast<Operation>(kinds & 0xff),
-              .algorithm = static_cast<Algorithm>(kinds >> 8 & 0xff),
-              .type = static_cast<DataType>(kinds >> 16 & 0xff),
-              .reduce_op = static_cast<ReduceOp>(kinds >> 24 & 0xff),
-              .root = static_cast<std::int32_t>(static_cast<std::uint32_t>(kinds >> 32)),
-              .count = count};
+  const RecordedCall recorded{.call = {.operation = static_cast<Operation>(kinds & 0xff),
+                                       .algorithm = static_cast<Algorithm>(kinds >> 8 & 0xff),
+                                       .type = static_cast<DataType>(kinds >> 16 & 0xff),
+                                       .reduce_op = static_cast<ReduceOp>(kinds >> 24 & 0xff),
+                                       .root = static_cast<std::int32_t>(static_cast<std::uint32_t>(kinds >> 32)),
+                                       .count = record.count.load(std::memory_order_acquire)},
+                              .fingerprint = record.fingerprint.load(std::memory_order_acquire),
+                              .communicator = record.communicator.load(std::memory_order_acquire),
+                              .sequence = record.sequence.load(std::memory_order_acquire)};
+  if (record.number.load(std::memory_order_acquire) != number) return std::nullopt;
+  return recorded;
 }
 
-std::optional<Call> find_call(const RankState& state, std::uint64_t fingerprint) {
+namespace {
+
+// Visits the last calls of a rank, the latest first, until visit() returns false.
+template <class Visit>
+void visit_calls(const RankState& state, Visit&& visit) {
   const std::uint64_t last = state.calls_begun.load(std::memory_order_acquire);
   for (std::uint64_t back = 0; back < kRecordCount && back < last; ++back) {
-    const CallRecord& record = state.records[(last - back) % kRecordCount];
-    if (record.fingerprint.load(std::memory_order_acquire) == fingerprint) {
-      return read_call(state, last - back);
-    }
+    const auto recorded = read_call(state, last - back);
+    if (recorded && !visit(*recorded)) return;
   }
-  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Call> find_call(const RankState& state, std::uint64_t fingerprint) {
+  std::optional<Call> found;
+  visit_calls(state, [&](const RecordedCall& recorded) {
+    if (recorded.fingerprint == fingerprint) found = recorded.call;
+    return !found;
+  });
+  return found;
+}
+
+std::optional<CallMismatch> find_mismatch(int rank, int world_size, const CallContext& context,
+                                          const StateOf& state_of) {
+  if (context.sequence == 0) return std::nullopt;
+  const int members = context.members.empty() ? world_size : static_cast<int>(context.members.size());
+  std::optional<CallMismatch> mismatch;
+  for (int member = 0; member < members && !mismatch; ++member) {
+    const int peer = context.members.empty() ? member : context.members[static_cast<std::size_t>(member)];
+    if (peer == rank) continue;
+    visit_calls(state_of(peer), [&](const RecordedCall& theirs) {
+      if (theirs.communicator != context.communicator || theirs.sequence == 0) return true;
+      if (theirs.sequence == context.sequence && theirs.fingerprint != context.fingerprint) {
+        mismatch = CallMismatch{.peer = peer,
+                                .ours = {.call = context.call,
+                                         .fingerprint = context.fingerprint,
+                                         .communicator = context.communicator,
+                                         .sequence = context.sequence},
+                                .theirs = theirs.call};
+      }
+      return theirs.sequence > context.sequence;  // Its earlier calls on this communicator are of no interest.
+    });
+  }
+  return mismatch;
+}
+
+std::optional<CallMismatch> find_first_mismatch(const RankState& own, int peer, const RankState& theirs,
+                                                std::uint64_t communicator) {
+  std::map<std::uint64_t, RecordedCall> by_sequence;
+  visit_calls(own, [&](const RecordedCall& ours) {
+    if (ours.communicator == communicator && ours.sequence != 0) by_sequence.try_emplace(ours.sequence, ours);
+    return true;
+  });
+  std::optional<CallMismatch> mismatch;
+  visit_calls(theirs, [&](const RecordedCall& recorded) {  // The latest first: what is found last is the first.
+    const auto ours = by_sequence.find(recorded.sequence);
+    if (recorded.communicator == communicator && ours != by_sequence.end() &&
+        ours->second.fingerprint != recorded.fingerprint)
+      mismatch = CallMismatch{.peer = peer, .ours = ours->second, .theirs = recorded.call};
+    return true;
+  });
+  return mismatch;
+}
+
+std::optional<CallMismatch> find_any_mismatch(int rank, int world_size, const StateOf& state_of) {
+  std::map<std::pair<std::uint64_t, std::uint64_t>, RecordedCall> own;
+  visit_calls(state_of(rank), [&](const RecordedCall& recorded) {
+    if (recorded.sequence != 0) own.try_emplace({recorded.communicator, recorded.sequence}, recorded);
+    return true;
+  });
+  std::optional<CallMismatch> mismatch;
+  for (int peer = 0; peer < world_size && !mismatch && !own.empty(); ++peer) {
+    if (peer == rank) continue;
+    visit_calls(state_of(peer), [&](const RecordedCall& theirs) {
+      const auto ours = own.find({theirs.communicator, theirs.sequence});
+      if (ours != own.end() && ours->second.fingerprint != theirs.fingerprint)
+        mismatch = CallMismatch{.peer = peer, .ours = ours->second, .theirs = theirs.call};
+      return !mismatch;
+    });
+  }
+  return mismatch;
 }
 
 }  // namespace shoal::detail

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "layout.h"
@@ -15,7 +16,7 @@ class CallBook {
   CallBook(RankState& state, Ledger& ledger);
 
   /// Enters a call; what moves from now on is charged to its row.
-  void begin(const Call& call, std::uint64_t fingerprint) noexcept;
+  void begin(const CallContext& context) noexcept;
   void charge_sent(std::uint64_t bytes) noexcept;
   void charge_received(std::uint64_t bytes) noexcept;
 
@@ -27,9 +28,35 @@ class CallBook {
 };
 
 Traffic read_ledger(const Ledger& ledger);
+
+/// A call as a rank recorded it.
+struct RecordedCall {
+  Call call;
+  std::uint64_t fingerprint = 0;
+  std::uint64_t communicator = 0;
+  std::uint64_t sequence = 0;
+};
 /// Call `number` of the rank, counted from 1, while it is among its last ones.
-std::optional<Call> read_call(const RankState& state, std::uint64_t number);
+std::optional<RecordedCall> read_call(const RankState& state, std::uint64_t number);
 /// The latest call of that fingerprint among the rank's last ones.
 std::optional<Call> find_call(const RankState& state, std::uint64_t fingerprint);
+
+/// The state of each world rank.
+using StateOf = std::function<const RankState&(int)>;
+
+/// Two calls with the same number on the same communicator, which do not fit together.
+struct CallMismatch {
+  int peer = -1;  ///< World rank.
+  RecordedCall ours;
+  Call theirs;
+};
+/// Compares the collective call that world rank `rank` is in with what the communicator's other ranks have recorded.
+std::optional<CallMismatch> find_mismatch(int rank, int world_size, const CallContext& context,
+                                          const StateOf& state_of);
+/// Compares what two ranks have recorded on one communicator: the first calls of the same number that differ.
+std::optional<CallMismatch> find_first_mismatch(const RankState& own, int peer, const RankState& theirs,
+                                                std::uint64_t communicator);
+/// Compares all that `rank` has recorded with all that the others have.
+std::optional<CallMismatch> find_any_mismatch(int rank, int world_size, const StateOf& state_of);
 
 }  // namespace shoal::detail

@@ -5,21 +5,27 @@
 #include <optional>
 #include <string>
 
+#include "layout.h"
 #include "shoal/runtime/error.h"
 #include "shoal/runtime/fabric.h"
 
-// What a call that cannot go on throws, in the same words on every fabric: who, with whom, how far, why.
+// What a call that cannot go on throws, in the same words on every fabric: who, with whom, how far, why. Ranks are
+// passed in as world ranks; texts and Error::peer() use those of the call's communicator.
 
 namespace shoal::detail {
 
 /// The first error of a communicator, as its other ranks find it.
 struct FirstError {
   ErrorCode code = ErrorCode::broken;
-  int rank = -1;  ///< Who met it.
+  int rank = -1;  ///< Who met it, a world rank.
   int peer = -1;  ///< With whom.
-  std::string text;
+  std::string text{};
 };
 
+/// The rank of the call's communicator; -1 where `world_rank` is no member.
+int rank_in(const CallContext& context, int world_rank);
+/// "1"; in a communicator that is not the world "1 (world rank 5)".
+std::string rank_text(const CallContext& context, int world_rank);
 /// "in all_reduce (ring, step 3 of 7)".
 std::string where(const CallContext& context);
 
@@ -29,10 +35,16 @@ Error lost_error(int rank, int lost, int waited_for, const std::string& fate, co
 Error job_ended_error(int rank, const std::string& why, const CallContext& context);
 Error left_error(int rank, int peer, const CallContext& context);
 Error timeout_error(int rank, int waited_for, const CallContext& context);
-/// A message came that does not belong to this call (`theirs`: the call it belongs to, where that is known), or is of
-/// another size.
-Error mismatch_error(int rank, int peer, bool of_this_call, const std::optional<Call>& theirs, std::uint64_t sent_bytes,
-                     std::size_t expected_bytes, const CallContext& context);
+/// A message of this call came, of another size.
+Error size_error(int rank, int peer, std::uint64_t sent_bytes, std::size_t expected_bytes, const CallContext& context);
+/// A peer is, or was, in another call (`theirs`, where that is known) where it should have made this one.
+Error mismatch_error(int rank, int peer, const std::optional<Call>& theirs, const CallContext& context);
+/// A message of another call came. The two ranks' first calls that do not fit are what it tells, where they are on
+/// record: the message may be of a later call, or be met in one, as ranks that only send do not wait.
+Error foreign_message_error(int rank, const RankState& own, int peer, const RankState& theirs,
+                            std::uint64_t fingerprint, const CallContext& context);
+/// A message that `sender` sent was never received, and `receiver` has left. `rank`, which finds it, is one of them.
+Error unread_error(int rank, int sender, int receiver, const std::optional<Call>& call, const CallContext& context);
 /// The communicator broke on another rank, or earlier. The first that a rank hears of a mismatch or a lost peer
 /// (`first`) is that; later calls, and all else, are `broken`.
 Error broken_error(int rank, const FirstError& error, bool first, const CallContext& context);

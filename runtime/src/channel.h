@@ -75,6 +75,8 @@ class ChannelWriter {
   }
 
   bool done() const { return left_ == 0 && header_written_; }
+  /// Whether all that was written has been taken.
+  bool all_taken() { return known_empty(); }
 
   /// Writes what there is room for and publishes it; false when there is room for nothing.
   bool advance() {

@@ -4,6 +4,7 @@
 
 #include <cassert>
 #include <cstdlib>
+#include <utility>
 
 #include "shoal/runtime/units.h"
 
@@ -35,7 +36,7 @@ bool is_collective(Operation operation) {
 
 // What both ends of every message of a call must agree on. The two ends of a point-to-point message make
 // different calls, and need not have made equally many before.
-std::uint64_t fingerprint_of(const Call& call, std::uint32_t communicator, std::uint64_t sequence) {
+std::uint64_t fingerprint_of(const Call& call, std::uint64_t communicator, std::uint64_t sequence) {
   if (!is_collective(call.operation)) {
     return mixed(mixed(communicator, static_cast<std::uint64_t>(call.type)), call.count);
   }
@@ -43,13 +44,38 @@ std::uint64_t fingerprint_of(const Call& call, std::uint32_t communicator, std::
       static_cast<std::uint64_t>(call.operation) | static_cast<std::uint64_t>(call.algorithm) << 8 |
       static_cast<std::uint64_t>(call.type) << 16 | static_cast<std::uint64_t>(call.reduce_op) << 24 |
       static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << 32;
-  return mixed(mixed(mixed(communicator + (std::uint64_t{1} << 32), sequence), kinds), call.count);
+  return mixed(mixed(mixed(mixed(communicator, 1), sequence), kinds), call.count);
 }
 
 }  // namespace
 
+class Communicator::Lease {
+ public:
+  Lease(detail::Fabric& fabric, std::uint64_t id) : fabric_(fabric), id_(id) {}
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+  ~Lease() { fabric_.close_communicator(id_); }
+
+ private:
+  detail::Fabric& fabric_;
+  std::uint64_t id_;
+};
+
 Communicator::Communicator(detail::Fabric& fabric)
     : fabric_(&fabric), rank_(fabric.rank()), size_(fabric.size()), default_timeout_(timeout_from_environment()) {}
+
+Communicator::Communicator(detail::Fabric& fabric, std::uint64_t id, std::vector<int> members, int rank)
+    : fabric_(&fabric),
+      rank_(rank),
+      size_(static_cast<int>(members.size())),
+      default_timeout_(timeout_from_environment()),
+      members_(std::move(members)),
+      lease_(std::make_unique<Lease>(fabric, id)) {
+  context_.communicator = id;
+  context_.members = members_;
+}
+
+// Moving a vector leaves its elements where they are, so context_.members still shows them.
 Communicator::Communicator(Communicator&&) noexcept = default;
 Communicator& Communicator::operator=(Communicator&&) noexcept = default;
 Communicator::~Communicator() = default;
@@ -57,14 +83,15 @@ Communicator::~Communicator() = default;
 Traffic Communicator::traffic() const { return fabric_->traffic(); }
 
 void Communicator::begin(const Call& call, std::optional<std::chrono::milliseconds> timeout) {
-  if (is_collective(call.operation)) {
-    ++sequence_;
-  }
+  if (timeout && timeout->count() < 0)
+    refuse(call, fmt::format("a timeout of {} ms: it is 0, for no limit, or more", timeout->count()));
   context_.call = call;
-  context_.fingerprint = fingerprint_of(call, context_.communicator, sequence_);
+  context_.sequence = is_collective(call.operation) ? ++sequence_ : 0;
+  context_.fingerprint = fingerprint_of(call, context_.communicator, context_.sequence);
   context_.step = 0;
   context_.timeout = timeout ? *timeout : default_timeout_.value_or(std::chrono::milliseconds{0});
   context_.waited = {};
+  context_.compared = {};
   fabric_->begin(context_);
 }
 
@@ -79,29 +106,36 @@ void Communicator::refuse(const Call& call, const std::string& mistake) {
   throw error;
 }
 
-void Communicator::send(int to, std::span<const std::byte> out) {
-  assert(to >= 0 && to < size_ && to != rank_);
+// Algorithms speak of the ranks of this communicator, the fabric of those of the world.
+void Communicator::transfer(detail::Transfer transfer) {
+  assert(transfer.to < size_ && transfer.to != rank_ && transfer.from < size_ && transfer.from != rank_);
   ++context_.step;
-  fabric_->transfer({.to = to, .out = out}, context_);
+  if (transfer.to >= 0) transfer.to = world_of(transfer.to);
+  if (transfer.from >= 0) transfer.from = world_of(transfer.from);
+  fabric_->transfer(transfer, context_);
 }
 
-void Communicator::recv(int from, std::span<std::byte> in) {
-  assert(from >= 0 && from < size_ && from != rank_);
-  ++context_.step;
-  fabric_->transfer({.from = from, .in = in}, context_);
+void Communicator::send(int to, std::span<const std::byte> out) { transfer({.to = to, .out = out}); }
+
+void Communicator::recv(int from, std::span<std::byte> in) { transfer({.from = from, .in = in}); }
+
+std::size_t Communicator::recv_at_most(int from, std::span<std::byte> in) {
+  std::size_t arrived = 0;
+  transfer({.from = from, .in = in, .arrived = &arrived});
+  return arrived;
+}
+
+void Communicator::recv_fold(int from, std::span<std::byte> into, const Fold& fold) {
+  transfer({.from = from, .in = into, .fold = &fold});
 }
 
 void Communicator::exchange(int to, std::span<const std::byte> out, int from, std::span<std::byte> in) {
-  assert(to >= 0 && to < size_ && to != rank_ && from >= 0 && from < size_ && from != rank_);
-  ++context_.step;
-  fabric_->transfer({.to = to, .out = out, .from = from, .in = in}, context_);
+  transfer({.to = to, .out = out, .from = from, .in = in});
 }
 
 void Communicator::exchange_fold(int to, std::span<const std::byte> out, int from, std::span<std::byte> into,
                                  const Fold& fold) {
-  assert(to >= 0 && to < size_ && to != rank_ && from >= 0 && from < size_ && from != rank_);
-  ++context_.step;
-  fabric_->transfer({.to = to, .out = out, .from = from, .in = into, .fold = &fold}, context_);
+  transfer({.to = to, .out = out, .from = from, .in = into, .fold = &fold});
 }
 
 }  // namespace shoal

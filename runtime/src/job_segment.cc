@@ -156,9 +156,15 @@ std::uint64_t JobSegment::bytes_needed(const JobShape& shape) { return Geometry:
 
 JobSegment JobSegment::create(const JobShape& shape) {
   const Geometry geometry = Geometry::of(shape);
-  const int fd = memfd_create("shoal", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  int fd = memfd_create("shoal", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) {
     fail_system("shared memory cannot be had (memfd_create)", errno);
+  }
+  // Out of the way of the low numbers that shells and their scripts use: `exec 3<file` would replace it.
+  constexpr int kOutOfTheWay = 64;
+  if (const int high = fcntl(fd, F_DUPFD_CLOEXEC, kOutOfTheWay); high >= 0) {
+    close(fd);
+    fd = high;
   }
   if (ftruncate(fd, static_cast<off_t>(geometry.segment_bytes)) != 0 ||
       fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
@@ -249,15 +255,15 @@ void JobSegment::rank_ended(int rank) noexcept {
 }
 
 std::optional<FirstFailure> JobSegment::first_error() const {
-  const detail::CommunicatorState& world = mapping_->world();
-  if (world.broken.load(std::memory_order_acquire) != static_cast<std::uint32_t>(Once::set)) {
+  const detail::CommunicatorState& first = mapping_->communicator(detail::kAnyCommunicator);
+  if (first.broken.load(std::memory_order_acquire) != static_cast<std::uint32_t>(Once::set)) {
     return std::nullopt;
   }
   const auto known = [this](std::int32_t rank) { return rank >= 0 && rank < ranks() ? rank : -1; };
-  FirstFailure failure{.rank = known(world.rank), .kind = FailureKind::exit, .code = 1, .message = text_of(world.text)};
-  switch (static_cast<ErrorCode>(world.code)) {
+  FirstFailure failure{.rank = known(first.rank), .kind = FailureKind::exit, .code = 1, .message = text_of(first.text)};
+  switch (static_cast<ErrorCode>(first.code)) {
     case ErrorCode::peer_lost:
-      failure.rank = known(world.peer);
+      failure.rank = known(first.peer);
       failure.kind = FailureKind::left;
       break;
     case ErrorCode::mismatch:
@@ -282,7 +288,7 @@ Traffic JobSegment::traffic(int rank) const { return detail::read_ledger(mapping
 std::string JobSegment::last_call(int rank) const {
   const detail::RankState& state = mapping_->rank(rank);
   const auto call = detail::read_call(state, state.calls_begun.load(std::memory_order_acquire));
-  return call ? describe(*call) : std::string();
+  return call ? describe(call->call) : std::string();
 }
 
 }  // namespace shoal

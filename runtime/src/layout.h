@@ -19,6 +19,8 @@ inline constexpr std::uint32_t kLayoutVersion = 1;
 inline constexpr std::size_t kTextBytes = 480;
 inline constexpr std::uint64_t kRecordCount = 256;
 inline constexpr int kMostRanks = 4096;
+inline constexpr std::uint32_t kCommunicators = 1024;              ///< Open at once in a job; slot 0 is the world.
+inline constexpr std::uint32_t kAnyCommunicator = kCommunicators;  ///< A slot more: the first error of them all.
 
 /// Writer: the launcher, before it forks. Ranks check it once, at attach, and keep the sizes for themselves.
 struct alignas(kApart) SegmentHeader {
@@ -43,27 +45,34 @@ struct alignas(kApart) JobState {
   char text[kTextBytes];
 };
 
-/// The first error of a communicator's ranks. Writer: the rank that moves `broken` from unset.
+/// A communicator's first error, and whether its slot is in use. Writer of the error: the rank that moves `broken`
+/// from unset; the one that takes a free slot resets it.
 struct alignas(kApart) CommunicatorState {
   std::atomic<std::uint32_t> broken;  ///< Once.
   std::uint32_t code;                 ///< ErrorCode.
   std::int32_t rank;                  ///< Who met the error, a world rank.
   std::int32_t peer;                  ///< With whom, a world rank or -1.
   char text[kTextBytes];
+  /// Members that have it open; 0: free. Writers: the member that takes the slot, and each that closes it.
+  alignas(kApart) std::atomic<std::uint32_t> handles;
+  std::atomic<std::uint32_t> generation;  ///< Times the slot was taken. Writer: who takes it.
 };
 
 /// One call of a rank, as others may read it at any time: `number` is stored last, and read before and after.
 struct CallRecord {
   std::atomic<std::uint64_t> number;  ///< 1 for the rank's first call; 0: being written or empty.
   std::atomic<std::uint64_t> fingerprint;
+  std::atomic<std::uint64_t> communicator;  ///< CallContext::communicator.
+  std::atomic<std::uint64_t> sequence;      ///< CallContext::sequence.
   std::atomic<std::uint64_t> count;
   std::atomic<std::uint64_t> kinds;  ///< operation | algorithm << 8 | type << 16 | reduction << 24 | root << 32.
 };
 
 /// One rank's block.
 struct alignas(kApart) RankState {
-  std::atomic<std::int32_t> owner;   ///< Process that claimed the rank; 0: none. Writer: who moves it from 0.
-  std::atomic<std::uint32_t> phase;  ///< RankPhase. Writer: the rank; the launcher once its process is gone.
+  std::atomic<std::int32_t> owner;             ///< Process that claimed the rank; 0: none. Writer: who moves it from 0.
+  std::atomic<std::uint32_t> phase;            ///< RankPhase. Writer: the rank; the launcher once its process is gone.
+  std::atomic<std::uint64_t> owner_namespace;  ///< In which `owner` is a process's number. Writer: the rank.
   /// Futex word. Writers: whoever wakes this rank.
   alignas(kApart) std::atomic<std::uint32_t> doorbell;
   std::atomic<std::uint32_t> sleeping;  ///< 1 from before this rank sleeps until someone wakes it or it wakes.
@@ -83,8 +92,8 @@ struct alignas(kApart) Ledger {
 };
 
 static_assert(sizeof(SegmentHeader) == kApart && sizeof(JobState) == 4 * kApart &&
-              sizeof(CommunicatorState) == 4 * kApart);
-static_assert(sizeof(CallRecord) == 32 && offsetof(RankState, doorbell) == kApart &&
+              sizeof(CommunicatorState) == 5 * kApart);
+static_assert(sizeof(CallRecord) == 48 && offsetof(RankState, doorbell) == kApart &&
               offsetof(RankState, calls_begun) == 2 * kApart);
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free);
 static_assert(sizeof(std::atomic<std::uint32_t>) == 4 && sizeof(std::atomic<std::uint64_t>) == 8);
@@ -105,7 +114,8 @@ struct Geometry {
   static Geometry of(const JobShape& shape);
 };
 inline constexpr std::uint64_t kJobStateOffset = sizeof(SegmentHeader);
-inline constexpr std::uint64_t kWorldStateOffset = kJobStateOffset + sizeof(JobState);
-inline constexpr std::uint64_t kRankStatesOffset = kWorldStateOffset + sizeof(CommunicatorState);
+inline constexpr std::uint64_t kCommunicatorsOffset = kJobStateOffset + sizeof(JobState);
+inline constexpr std::uint64_t kRankStatesOffset =
+    kCommunicatorsOffset + (kCommunicators + 1) * sizeof(CommunicatorState);
 
 }  // namespace shoal::detail

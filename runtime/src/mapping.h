@@ -22,7 +22,9 @@ struct JobSegment::Mapping {
   }
   detail::SegmentHeader& header() const { return at<detail::SegmentHeader>(0); }
   detail::JobState& job() const { return at<detail::JobState>(detail::kJobStateOffset); }
-  detail::CommunicatorState& world() const { return at<detail::CommunicatorState>(detail::kWorldStateOffset); }
+  detail::CommunicatorState& communicator(std::uint32_t slot) const {
+    return at<detail::CommunicatorState>(detail::kCommunicatorsOffset + slot * sizeof(detail::CommunicatorState));
+  }
   detail::RankState& rank(int rank) const {
     return at<detail::RankState>(geometry.rank_states + index(rank) * sizeof(detail::RankState));
   }

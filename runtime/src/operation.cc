@@ -10,7 +10,7 @@ namespace {
 constexpr std::array<std::string_view, kOperationCount> kOperationNames{
     "barrier",      "broadcast",    "reduce",   "all_reduce", "reduce_scatter", "all_gather",
     "all_gather_v", "gather",       "gather_v", "scatter",    "scatter_v",      "scatter_cyclic",
-    "all_to_all",   "all_to_all_v", "send",     "recv",       "exchange"};
+    "all_to_all",   "all_to_all_v", "send",     "recv",       "exchange",       "split"};
 constexpr std::array<std::string_view, kAlgorithmCount> kAlgorithmNames{"auto",
                                                                         "ring",
                                                                         "pairwise",
@@ -26,9 +26,9 @@ constexpr std::array<std::string_view, kAlgorithmCount> kAlgorithmNames{"auto",
                                                                         "direct"};
 constexpr std::array<std::string_view, kReduceOpCount> kReduceOpNames{"sum",  "mean", "min", "max",
                                                                       "prod", "band", "bor", "bxor"};
-constexpr std::array<std::string_view, kDataTypeCount> kDataTypeNames{"byte", "i8",  "i16", "i32", "i64",  "u8", "u16",
-                                                                      "u32",  "u64", "f32", "f64", "bf16", "f16"};
-constexpr std::array<std::size_t, kDataTypeCount> kElementBytes{1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 2, 2};
+constexpr std::array<std::string_view, kDataTypeCount> kDataTypeNames{
+    "byte", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "bf16", "f16", "bool"};
+constexpr std::array<std::size_t, kDataTypeCount> kElementBytes{1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 2, 2, 1};
 
 // A value read from shared memory may be anything; a name for it must still come out.
 template <std::size_t N, class Enum>

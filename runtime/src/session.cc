@@ -6,12 +6,14 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <exception>
 #include <optional>
 #include <string_view>
 
 #include "heap.h"
 #include "log_setup.h"
 #include "mapping.h"
+#include "process_namespace.h"
 #include "shm_fabric.h"
 
 // Attaching to a job, and leaving it.
@@ -47,6 +49,7 @@ void claim(const JobSegment& segment, int rank) {
   if (state.phase.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(RankPhase::active)) {
     throw Error(ErrorCode::system, fmt::format("this process has a session as rank {} already", rank));
   }
+  state.owner_namespace.store(detail::process_namespace(), std::memory_order_relaxed);
   state.phase.store(static_cast<std::uint32_t>(RankPhase::active), std::memory_order_release);
 }
 
@@ -74,10 +77,13 @@ Session::Session(std::pair<JobSegment, int> membership) {
   log().debug("joined a job of {} as rank {}, process {}", state_->segment.ranks(), rank, getpid());
 }
 
-Session::~Session() {
+Session::~Session() noexcept(false) {
   log().debug("leaves, having sent {} and received {} bytes", world().traffic().sent, world().traffic().received);
-  // All that this rank sent is published before; whoever sees it gone looks at its channel once more.
-  state_->segment.rank_ended(state_->world.rank());
+  if (std::uncaught_exceptions() == 0) {
+    state_->fabric.leave();
+  } else {
+    state_->segment.rank_ended(state_->world.rank());  // What is unread or unfitting now is that exception's doing.
+  }
 }
 
 Communicator& Session::world() noexcept { return state_->world; }

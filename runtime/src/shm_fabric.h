@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "call_book.h"
@@ -18,10 +19,13 @@ class ShmFabric : public Fabric {
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
-  void begin(const CallContext& context) override;
+  void begin(CallContext& context) override;
   void end(const CallContext& context) noexcept override;
   void transfer(const Transfer& transfer, CallContext& context) override;
-  void mark_broken(const CallContext& context, const Error& error) noexcept override;
+  void mark_broken(CallContext& context, const Error& error) noexcept override;
+  std::uint64_t open_communicator(int members) override;
+  void close_communicator(std::uint64_t communicator) noexcept override;
+  void leave() override;
   Traffic traffic() const override;
 
  private:
@@ -33,9 +37,13 @@ class ShmFabric : public Fabric {
   template <class Ready>
   bool check(const Transfer& pending, CallContext& context, std::chrono::nanoseconds elapsed, Ready&& ready);
   [[noreturn]] void throw_aborted(const Transfer& pending, const CallContext& context) const;
-  [[noreturn]] void throw_broken(const CallContext& context);
+  [[noreturn]] void throw_broken(CallContext& context) const;
+  void compare_calls(const CallContext& context) const;
+  bool owner_is_gone(int peer) const;
+  std::optional<Error> find_unread(const CallContext& context);
+  CommunicatorState& state_of(const CallContext& context) const;
+  StateOf states() const;
   bool job_aborted() const;
-  bool communicator_broken() const;
   bool has_left(int peer) const;
   void wake_peer(int peer) noexcept { wake(segment_.mapping().rank(peer)); }
 
@@ -47,7 +55,6 @@ class ShmFabric : public Fabric {
   std::vector<ChannelWriter> writers_;  // By the rank at the other end.
   std::vector<ChannelReader> readers_;
   CallBook book_;
-  bool thrown_ = false;  // Whether this rank has had the communicator's error already.
 };
 
 }  // namespace shoal::detail

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <deque>
 #include <limits>
+#include <list>
 #include <span>
 #include <vector>
 
@@ -24,9 +24,13 @@ struct SimulatedMessage {
   std::uint64_t read = 0;
 };
 
+/// Messages that no channel holds, to be used again: in a large world most channels are empty most of the time, and none
+/// of them may keep memory for what it held once.
+using SimulatedMessages = std::list<SimulatedMessage>;
+
 class SimulatedChannel {
  public:
-  explicit SimulatedChannel(std::uint64_t capacity) : capacity_(capacity) {}
+  SimulatedChannel(std::uint64_t capacity, SimulatedMessages& unused) : capacity_(capacity), unused_(unused) {}
 
   /// Payload that the sender may add now; 0: nothing, not even the beginning of an empty message.
   std::uint64_t room() const {
@@ -35,7 +39,17 @@ class SimulatedChannel {
     }
     return receiver_waits_ && held_ == 0 ? std::numeric_limits<std::uint64_t>::max() : 0;
   }
-  void begin_message(SimulatedMessage message) { messages_.push_back(std::move(message)); }
+  void begin_message(std::uint64_t fingerprint, std::uint64_t bytes, std::chrono::nanoseconds arrival, bool phantom) {
+    if (unused_.empty()) unused_.emplace_back();
+    messages_.splice(messages_.end(), unused_, unused_.begin());
+    SimulatedMessage& message = messages_.back();
+    message.fingerprint = fingerprint;
+    message.bytes = bytes;
+    message.arrival = arrival;
+    message.written = 0;
+    message.read = 0;
+    message.content.resize(phantom ? 0 : bytes);
+  }
   void write(std::span<const std::byte> piece) {
     SimulatedMessage& message = messages_.back();
     if (!message.content.empty() && !piece.empty()) {
@@ -53,13 +67,14 @@ class SimulatedChannel {
     messages_.front().read += bytes;
     held_ -= bytes;
   }
-  void end_message() { messages_.pop_front(); }
+  void end_message() { unused_.splice(unused_.begin(), messages_, messages_.begin()); }
 
  private:
   std::uint64_t capacity_;
   std::uint64_t held_ = 0;  // Written and not yet read, over all messages.
   bool receiver_waits_ = false;
-  std::deque<SimulatedMessage> messages_;
+  SimulatedMessages messages_;
+  SimulatedMessages& unused_;
 };
 
 }  // namespace shoal::detail

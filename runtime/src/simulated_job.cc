@@ -21,15 +21,15 @@ SimulatedJob::SimulatedJob(int ranks, const SimulationOptions& options)
       capacity_(rounded_up(options.channel_bytes)) {}
 
 SimulatedChannel& SimulatedJob::channel(int from, int to) {
-  return channels_[static_cast<std::size_t>(from)].try_emplace(to, capacity_).first->second;
+  return channels_[static_cast<std::size_t>(from)].try_emplace(to, capacity_, unused_messages_).first->second;
 }
 
-const FirstError* SimulatedJob::broken(std::uint32_t communicator) const {
+const FirstError* SimulatedJob::broken(std::uint64_t communicator) const {
   const auto found = broken_.find(communicator);
   return found == broken_.end() ? nullptr : &found->second;
 }
 
-void SimulatedJob::set_broken(std::uint32_t communicator, FirstError error) {
+void SimulatedJob::set_broken(std::uint64_t communicator, FirstError error) {
   if (broken_.try_emplace(communicator, std::move(error)).second) {
     wake_all();
   }
@@ -50,7 +50,39 @@ void SimulatedJob::finish(int rank) {
   }
 }
 
-void SimulatedJob::report_deadlock() {
+std::optional<SimulatedJob::Unread> SimulatedJob::find_unread() const {
+  if (!broken_.empty() || dead_) return std::nullopt;
+  for (int from = 0; from < static_cast<int>(channels_.size()); ++from) {
+    for (const auto& [to, channel] : channels_[static_cast<std::size_t>(from)]) {
+      if (const SimulatedMessage* message = channel.front())
+        return Unread{to,
+                      unread_error(to, from, to,
+                                   find_call(*ranks_[static_cast<std::size_t>(from)].state, message->fingerprint), {})};
+    }
+  }
+  return std::nullopt;
+}
+
+std::uint64_t SimulatedJob::open_communicator(int members) {
+  members_open_[++communicators_] = members;
+  return communicators_;
+}
+
+void SimulatedJob::close_communicator(std::uint64_t communicator) {
+  if (--members_open_[communicator] == 0) members_open_.erase(communicator);
+}
+
+void SimulatedJob::resolve_standstill() {
+  for (int index = 0; index < size(); ++index) {
+    CallContext* context = rank(index).blocked_in;
+    if (context == nullptr || broken(context->communicator) != nullptr) continue;
+    if (const auto mismatch = find_mismatch(index, size(), *context, states())) {
+      const Error error = mismatch_error(index, mismatch->peer, mismatch->theirs, *context);
+      set_broken(context->communicator,
+                 {.code = error.code(), .rank = index, .peer = mismatch->peer, .text = error.what()});
+      return;
+    }
+  }
   deadlock_ = "deadlock:";
   for (int index = 0; index < size(); ++index) {
     const Rank& blocked = rank(index);

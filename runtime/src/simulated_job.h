@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "call_book.h"
 #include "call_errors.h"
 #include "fiber_scheduler.h"
 #include "layout.h"
@@ -27,7 +28,7 @@ class SimulatedJob {
     SimulatedRank outcome;
     std::unique_ptr<RankState> state = std::make_unique<RankState>();
     std::unique_ptr<Ledger> ledger = std::make_unique<Ledger>();
-    const CallContext* blocked_in = nullptr;  ///< While it is blocked: its call, and for whom it waits (-1: nobody).
+    CallContext* blocked_in = nullptr;  ///< While it is blocked: its call, and for whom it waits (-1: nobody).
     int waits_to = -1;
     int waits_from = -1;
     bool finished = false;
@@ -39,19 +40,37 @@ class SimulatedJob {
   const SimulationOptions& options() const { return options_; }
   FiberScheduler& scheduler() { return scheduler_; }
   Rank& rank(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
+  /// Stays where it is.
   SimulatedChannel& channel(int from, int to);
 
   /// The first error of a communicator; null while there is none.
-  const FirstError* broken(std::uint32_t communicator) const;
-  void set_broken(std::uint32_t communicator, FirstError error);
+  const FirstError* broken(std::uint64_t communicator) const;
+  void set_broken(std::uint64_t communicator, FirstError error);
+
+  std::uint64_t open_communicator(int members);
+  void close_communicator(std::uint64_t communicator);
+  /// Communicators, besides the world, that not all members have closed.
+  std::size_t open_communicators() const { return members_open_.size(); }
+  StateOf states() {
+    return [this](int index) -> const RankState& { return *rank(index).state; };
+  }
+
+  /// Once all have ended: a message that its receiver left without; empty where all were received, or an error came
+  /// first.
+  struct Unread {
+    int receiver;
+    Error error;
+  };
+  std::optional<Unread> find_unread() const;
 
   std::optional<int> dead() const { return dead_; }
   void die(int rank);
   void finish(int rank);
 
-  /// Empty, or who waits for whom. Set when nobody can go on; wakes everybody.
+  /// Empty, or who waits for whom. Set when nobody can go on (and no call of those that wait fits another's badly, which
+  /// is then their error); wakes everybody.
   const std::string& deadlock() const { return deadlock_; }
-  void report_deadlock();
+  void resolve_standstill();
 
   /// How much of `most` bytes moves in one go, in whole elements of any type unless it is the `rest` of a message:
   /// all of it, or a random part.
@@ -64,9 +83,12 @@ class SimulatedJob {
   SimulationOptions options_;
   FiberScheduler scheduler_;
   std::vector<Rank> ranks_;
+  SimulatedMessages unused_messages_;
   std::vector<std::unordered_map<int, SimulatedChannel>> channels_;  // [from], by to: only those in use exist.
   std::uint64_t capacity_;
-  std::map<std::uint32_t, FirstError> broken_;
+  std::map<std::uint64_t, FirstError> broken_;
+  std::map<std::uint64_t, int> members_open_;  // By communicator.
+  std::uint64_t communicators_ = 0;            // Opened so far.
   std::optional<int> dead_;
   std::string deadlock_;
 };

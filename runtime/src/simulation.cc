@@ -18,6 +18,7 @@ void run_rank(detail::SimulatedJob& job, int rank, const std::function<void(Comm
     detail::SimulationFabric fabric(job, rank);
     Communicator world(fabric);
     body(world);
+    fabric.leave();
   } catch (const Error& error) {
     outcome.error_code = error.code();
     outcome.error = error.what();
@@ -64,11 +65,16 @@ SimulationResult simulate(int ranks, const std::function<void(Communicator&)>& b
                 fmt::format("simulate: rank {} that is to die is none of the {}", options.death->rank, ranks));
   }
   detail::SimulatedJob job(ranks, options);
-  job.scheduler().run([&](int rank) { run_rank(job, rank, body); }, [&] { job.report_deadlock(); });
+  job.scheduler().run([&](int rank) { run_rank(job, rank, body); }, [&] { job.resolve_standstill(); });
   SimulationResult result{.options = options, .ranks = {}, .deadlock = job.deadlock()};
   result.ranks.reserve(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank) {
     result.ranks.push_back(std::move(job.rank(rank).outcome));
+  }
+  if (const auto unread = job.find_unread(); unread && result.ok()) {
+    SimulatedRank& receiver = result.ranks[static_cast<std::size_t>(unread->receiver)];
+    receiver.error_code = unread->error.code();
+    receiver.error = unread->error.what();
   }
   return result;
 }

@@ -18,6 +18,7 @@ class SimulationFabric::Outgoing {
   Outgoing(SimulatedJob& job, int from, const Transfer& transfer)
       : job_(job), from_(from), to_(transfer.to), out_(transfer.out), done_(to_ < 0) {
     if (!done_) {
+      channel_ = &job.channel(from_, to_);
       const auto& options = job.options();
       busy_until_ = job.rank(from).outcome.clock +
                     std::chrono::nanoseconds(
@@ -31,26 +32,20 @@ class SimulationFabric::Outgoing {
 
   /// Whether anything moved.
   bool advance(std::uint64_t fingerprint) {
-    SimulatedChannel& channel = job_.channel(from_, to_);
-    const std::uint64_t room = channel.room();
+    const std::uint64_t room = channel_->room();
     if (room == 0) {
       return false;
     }
     const bool begins = !std::exchange(begun_, true);
     if (begins) {
-      SimulatedMessage message{
-          .fingerprint = fingerprint, .bytes = out_.size(), .arrival = busy_until_ + job_.options().latency};
-      if (!job_.options().phantom) {
-        message.content.resize(out_.size());
-      }
-      channel.begin_message(std::move(message));
+      channel_->begin_message(fingerprint, out_.size(), busy_until_ + job_.options().latency, job_.options().phantom);
     }
     const std::uint64_t most = std::min<std::uint64_t>(out_.size() - written_, room);
     const std::uint64_t bytes = job_.draw_piece(most, written_ + most == out_.size());
     if (bytes == 0 && written_ < out_.size() && !begins) {
       return false;  // Room for less than a whole element.
     }
-    channel.write(job_.options().phantom ? std::span(out_.data(), bytes) : out_.subspan(written_, bytes));
+    channel_->write(job_.options().phantom ? std::span(out_.data(), bytes) : out_.subspan(written_, bytes));
     written_ += bytes;
     done_ = written_ == out_.size();
     if (job_.rank(to_).waits_from == from_) {
@@ -63,6 +58,7 @@ class SimulationFabric::Outgoing {
   SimulatedJob& job_;
   int from_;
   int to_;
+  SimulatedChannel* channel_ = nullptr;
   std::span<const std::byte> out_;
   std::chrono::nanoseconds busy_until_{0};
   std::uint64_t written_ = 0;
@@ -75,6 +71,7 @@ class SimulationFabric::Incoming {
   Incoming(SimulatedJob& job, int to, const Transfer& transfer)
       : job_(job), from_(transfer.from), to_(to), transfer_(transfer), done_(from_ < 0) {
     if (!done_) {
+      channel_ = &job.channel(from_, to_);
       announce(true);
     }
   }
@@ -92,8 +89,7 @@ class SimulationFabric::Incoming {
 
   /// Whether anything moved.
   bool advance(const CallContext& context) {
-    SimulatedChannel& channel = job_.channel(from_, to_);
-    const SimulatedMessage* message = channel.front();
+    const SimulatedMessage* message = channel_->front();
     if (message == nullptr) {
       return false;
     }
@@ -113,9 +109,9 @@ class SimulationFabric::Incoming {
                                 : static_cast<void>(std::memcpy(into, piece, bytes));
     }
     arrival_ = message->arrival;
-    channel.read(bytes);
+    channel_->read(bytes);
     if (message->read == message->bytes) {
-      channel.end_message();
+      channel_->end_message();
       done_ = true;
       announce(false);
     }
@@ -126,14 +122,18 @@ class SimulationFabric::Incoming {
  private:
   void open(const SimulatedMessage& message, const CallContext& context) {
     opened_ = true;
-    if (message.fingerprint != context.fingerprint || message.bytes != transfer_.in.size()) {
-      throw mismatch_error(to_, from_, message.fingerprint == context.fingerprint,
-                           find_call(*job_.rank(from_).state, message.fingerprint), message.bytes, transfer_.in.size(),
-                           context);
+    if (message.fingerprint != context.fingerprint || !transfer_.takes(message.bytes)) {
+      if (message.fingerprint == context.fingerprint)
+        throw size_error(to_, from_, message.bytes, transfer_.in.size(), context);
+      throw foreign_message_error(to_, *job_.rank(to_).state, from_, *job_.rank(from_).state, message.fingerprint,
+                                  context);
+    }
+    if (transfer_.arrived != nullptr) {
+      *transfer_.arrived = message.bytes;
     }
   }
   void announce(bool waits) {
-    job_.channel(from_, to_).set_receiver_waits(waits);
+    channel_->set_receiver_waits(waits);
     wake_sender();  // At a rendezvous it may begin now.
   }
   void wake_sender() {
@@ -145,6 +145,7 @@ class SimulationFabric::Incoming {
   SimulatedJob& job_;
   int from_;
   int to_;
+  SimulatedChannel* channel_ = nullptr;
   const Transfer& transfer_;
   std::chrono::nanoseconds arrival_{0};
   bool opened_ = false;
@@ -154,15 +155,15 @@ class SimulationFabric::Incoming {
 SimulationFabric::SimulationFabric(SimulatedJob& job, int rank)
     : job_(job), rank_(rank), self_(job.rank(rank)), book_(*self_.state, *self_.ledger) {}
 
-void SimulationFabric::begin(const CallContext& context) {
+void SimulationFabric::begin(CallContext& context) {
   if (const FirstError* error = job_.broken(context.communicator)) {
-    const bool first = !std::exchange(thrown_, true);
+    const bool first = !std::exchange(context.heard, true);
     if (first && job_.dead()) {
       throw lost_error(rank_, *job_.dead(), -1, fate(FailureKind::signal, SIGKILL), context);
     }
     throw broken_error(rank_, *error, first, context);
   }
-  book_.begin(context.call, context.fingerprint);
+  book_.begin(context);
 }
 
 void SimulationFabric::end(const CallContext&) noexcept {}
@@ -184,7 +185,7 @@ void SimulationFabric::transfer(const Transfer& transfer, CallContext& context) 
     if (!incoming.done() && incoming.advance(context)) {
       moved = true;
       if (incoming.done()) {
-        book_.charge_received(transfer.in.size());
+        book_.charge_received(transfer.received());
       }
     }
     if (outgoing.done() && incoming.done()) {
@@ -213,7 +214,7 @@ void SimulationFabric::scheduling_point() {
   }
 }
 
-void SimulationFabric::wait_for(int to, int from, const CallContext& context) {
+void SimulationFabric::wait_for(int to, int from, CallContext& context) {
   self_.blocked_in = &context;
   self_.waits_to = to;
   self_.waits_from = from;
@@ -224,28 +225,43 @@ void SimulationFabric::wait_for(int to, int from, const CallContext& context) {
   scheduling_point();
 }
 
-void SimulationFabric::check(int to, int from, const CallContext& context) {
+void SimulationFabric::check(int to, int from, CallContext& context) {
   const int awaited = from >= 0 ? from : to;
   if (job_.dead()) {
     throw lost_error(rank_, *job_.dead(), awaited, fate(FailureKind::signal, SIGKILL), context);
   }
   if (!job_.deadlock().empty()) {
-    throw Error(ErrorCode::timeout, job_.deadlock(), awaited);
+    throw Error(ErrorCode::timeout, job_.deadlock(), rank_in(context, awaited));
   }
   if (const FirstError* error = job_.broken(context.communicator)) {
-    throw broken_error(rank_, *error, !std::exchange(thrown_, true), context);
+    throw broken_error(rank_, *error, !std::exchange(context.heard, true), context);
   }
   for (const int peer : {from, to}) {
     if (peer >= 0 && job_.rank(peer).finished) {
+      // It may have left because it took this call for another, in which it had nobody to wait for.
+      if (const auto mismatch = find_mismatch(rank_, job_.size(), context, job_.states()))
+        throw mismatch_error(rank_, mismatch->peer, mismatch->theirs, context);
       throw left_error(rank_, peer, context);
     }
   }
 }
 
-void SimulationFabric::mark_broken(const CallContext& context, const Error& error) noexcept {
-  thrown_ = true;
-  job_.set_broken(context.communicator,
-                  {.code = error.code(), .rank = rank_, .peer = error.peer(), .text = error.what()});
+void SimulationFabric::mark_broken(CallContext& context, const Error& error) noexcept {
+  context.heard = true;
+  job_.set_broken(
+      context.communicator,
+      {.code = error.code(), .rank = rank_, .peer = world_rank(context, error.peer()), .text = error.what()});
+}
+
+void SimulationFabric::leave() {
+  const auto mismatch = find_any_mismatch(rank_, job_.size(), job_.states());
+  if (!mismatch || job_.broken(mismatch->ours.communicator) != nullptr) return;
+  CallContext context;
+  context.call = mismatch->ours.call;
+  context.communicator = mismatch->ours.communicator;
+  const Error error = mismatch_error(rank_, mismatch->peer, mismatch->theirs, context);
+  mark_broken(context, error);
+  throw error;
 }
 
 Traffic SimulationFabric::traffic() const { return read_ledger(*self_.ledger); }

@@ -13,10 +13,14 @@ class SimulationFabric : public Fabric {
 
   int rank() const override { return rank_; }
   int size() const override { return job_.size(); }
-  void begin(const CallContext& context) override;
+  void begin(CallContext& context) override;
   void end(const CallContext& context) noexcept override;
   void transfer(const Transfer& transfer, CallContext& context) override;
-  void mark_broken(const CallContext& context, const Error& error) noexcept override;
+  void mark_broken(CallContext& context, const Error& error) noexcept override;
+  std::uint64_t open_communicator(int members) override { return job_.open_communicator(members); }
+  void close_communicator(std::uint64_t communicator) noexcept override { job_.close_communicator(communicator); }
+  void leave() override;
+  bool phantom() const noexcept override { return job_.options().phantom; }
   Traffic traffic() const override;
 
  private:
@@ -26,15 +30,14 @@ class SimulationFabric : public Fabric {
   // Where another rank may go on instead, and where this one may die.
   void scheduling_point();
   // Blocks until something that this rank waits for may have changed.
-  void wait_for(int to, int from, const CallContext& context);
+  void wait_for(int to, int from, CallContext& context);
   // Throws what makes waiting pointless.
-  void check(int to, int from, const CallContext& context);
+  void check(int to, int from, CallContext& context);
 
   SimulatedJob& job_;
   int rank_;
   SimulatedJob::Rank& self_;
   CallBook book_;
-  bool thrown_ = false;  // Whether this rank has had the communicator's error already.
 };
 
 }  // namespace shoal::detail

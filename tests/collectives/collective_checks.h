@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "half_reference.h"
 #include "shoal/shoal.h"
 #include "support/run_ranks.h"
 
@@ -50,9 +51,9 @@ template <class... Ts>
 struct Types {};
 using IntegerTypes = Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
                            std::uint32_t, std::uint64_t>;
-using FloatTypes = Types<float, double>;
+using FloatTypes = Types<float, double, bf16, f16>;
 using AllTypes = Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
-                       std::uint32_t, std::uint64_t, float, double>;
+                       std::uint32_t, std::uint64_t, float, double, bf16, f16>;
 
 /// Calls body.template operator()<T>() for each of the types.
 template <class Body, class... Ts>
@@ -77,6 +78,10 @@ T value_at(int rank, std::size_t index) {
   const std::uint64_t bits = mixed_bits(static_cast<std::uint64_t>(rank) * 1'000'003 + index);
   if constexpr (std::is_integral_v<T>) {
     return static_cast<T>(bits);
+  } else if constexpr (kIsHalf<T>) {
+    const auto exponent = (1U << (kExponentBits<T> - 1)) - 1 + (bits >> 1 & 3);  // Of 1, 2, 4 or 8.
+    const auto fraction = bits >> 8 & ((1U << kFractionBits<T>)-1);
+    return T::from_bits(static_cast<std::uint16_t>(bits << 15 | exponent << kFractionBits<T> | fraction));
   } else {
     const T digits = T{1} + static_cast<T>(bits >> 12) / static_cast<T>(std::uint64_t{1} << 52);
     const T scaled = digits * static_cast<T>(1U << (bits & 3));
@@ -97,6 +102,16 @@ std::vector<T> blank(std::size_t count) {
   return std::vector<T>(count, static_cast<T>(77));
 }
 
+/// A value as messages show it.
+template <class T>
+auto shown(T value) {
+  if constexpr (kIsHalf<T>) {
+    return wide(value);
+  } else {
+    return +value;
+  }
+}
+
 /// Equal to the bit, and where not.
 template <class T>
 testing::AssertionResult same_bits(const std::vector<T>& expected, const std::vector<T>& actual) {
@@ -104,12 +119,12 @@ testing::AssertionResult same_bits(const std::vector<T>& expected, const std::ve
     return testing::AssertionFailure() << actual.size() << " elements, expected " << expected.size();
   for (std::size_t i = 0; i < expected.size(); ++i)
     if (!std::ranges::equal(std::as_bytes(std::span(&expected[i], 1)), std::as_bytes(std::span(&actual[i], 1))))
-      return testing::AssertionFailure() << "element " << i << " of " << expected.size() << " is " << +actual[i]
-                                         << ", expected " << +expected[i];
+      return testing::AssertionFailure() << "element " << i << " of " << expected.size() << " is " << shown(actual[i])
+                                         << ", expected " << shown(expected[i]);
   return testing::AssertionSuccess();
 }
 
-/// One step of a reduction; integers wrap. (Not for mean.)
+/// One step of a reduction; integers wrap. (Not for mean; of bf16 and f16 only min and max.)
 template <class T>
 T combined(ReduceOp op, T left, T right) {
   if constexpr (std::is_integral_v<T>) {
@@ -120,7 +135,7 @@ T combined(ReduceOp op, T left, T right) {
     if (op == ReduceOp::band) return static_cast<T>(a & b);
     if (op == ReduceOp::bor) return static_cast<T>(a | b);
     if (op == ReduceOp::bxor) return static_cast<T>(a ^ b);
-  } else {
+  } else if constexpr (!kIsHalf<T>) {
     if (op == ReduceOp::sum) return left + right;
     if (op == ReduceOp::prod) return left * right;
   }
@@ -138,16 +153,22 @@ T serial_tree(ReduceOp op, std::vector<T> values) {
   return values[0];
 }
 
-/// The values of all ranks at one position, reduced.
+/// The values of all ranks at one position, reduced. bf16 and f16: in f32, and rounded once.
 template <class T>
 T reduced(ReduceOp op, const std::vector<T>& values) {
-  if (op != ReduceOp::mean) return serial_tree(op, values);
-  if constexpr (std::is_integral_v<T>) {
-    __extension__ __int128 sum = 0;
-    for (const T value : values) sum += value;
-    return static_cast<T>(sum / static_cast<int>(values.size()));
+  if constexpr (kIsHalf<T>) {
+    std::vector<float> wide_values;
+    for (const T value : values) wide_values.push_back(wide(value));
+    return nearest<T>(reduced(op, wide_values));
   } else {
-    return serial_tree(ReduceOp::sum, values) / static_cast<T>(values.size());
+    if (op != ReduceOp::mean) return serial_tree(op, values);
+    if constexpr (std::is_integral_v<T>) {
+      __extension__ __int128 sum = 0;
+      for (const T value : values) sum += value;
+      return static_cast<T>(sum / static_cast<int>(values.size()));
+    } else {
+      return serial_tree(ReduceOp::sum, values) / static_cast<T>(values.size());
+    }
   }
 }
 

@@ -99,7 +99,8 @@ TEST(TreeKernel, MayWriteOverAnyOfItsOperands) {
 TEST(FoldKernel, CombinesTwoAtEveryAlignment) {
   for_each_type(AllTypes{}, []<class T>() {
     for (const ReduceOp op : kAllReductions) {
-      if (!detail::is_defined(op, kDataType<T>)) continue;
+      if (!detail::is_defined(op, kDataType<T>) || (kIsHalf<T> && detail::accumulates_wider(op, kDataType<T>)))
+        continue;
       const Fold fold = fold_kernel(op, kDataType<T>);
       EXPECT_EQ(fold.element_bytes, sizeof(T));
       const ReduceOp step = op == ReduceOp::mean ? ReduceOp::sum : op;
@@ -120,8 +121,10 @@ TEST(FoldKernel, CombinesTwoAtEveryAlignment) {
 
 TEST(FoldKernel, TakesNothingFromNowhere) {
   for_each_type(AllTypes{}, []<class T>() {
-    for (const ReduceOp op : kAllReductions)
-      if (detail::is_defined(op, kDataType<T>)) fold_kernel(op, kDataType<T>).function(nullptr, nullptr, 0);
+    for (const ReduceOp op : kAllReductions) {
+      const Fold fold = fold_kernel(op, kDataType<T>);
+      if (fold.function != nullptr) fold.function(nullptr, nullptr, 0);
+    }
   });
 }
 
@@ -172,6 +175,86 @@ TEST(IntegerMean, IsExactAndRoundedTowardZero) {
   EXPECT_EQ(tree_of_values<std::uint64_t>(ReduceOp::mean, {most, most, most - 3}), most - 1);
 }
 
+TEST(FoldKernel, IsNoneForWhatWouldBeRoundedAtEveryFold) {
+  for (const DataType type : {DataType::bf16, DataType::f16})
+    for (const ReduceOp op : kAllReductions)
+      EXPECT_EQ(fold_kernel(op, type).function != nullptr, op == ReduceOp::min || op == ReduceOp::max) << name(op);
+}
+
+TEST(HalfSums, AreFormedInF32AndRoundedOnce) {
+  const auto sum_of = []<class T>(T /*type*/, ReduceOp op, const std::vector<float>& values) {
+    std::vector<T> halves;
+    for (const float value : values) halves.push_back(nearest<T>(value));
+    return wide(tree_of_values<T>(op, halves));
+  };
+  // By rounded steps 256 + 1 is 256 in bf16, and 2048 + 1 is 2048 in f16. 259 and 2051 are ties; 260 and 2052 are even.
+  EXPECT_EQ(sum_of(bf16(), ReduceOp::sum, {256, 1, 1, 1}), 260.0F);
+  EXPECT_EQ(sum_of(f16(), ReduceOp::sum, {2048, 1, 1, 1}), 2052.0F);
+  // Ranks 0 and 2 alone give what is infinite in f16: rounded there, the results were NaN.
+  EXPECT_EQ(sum_of(f16(), ReduceOp::sum, {65504, -65504, 65504, -65504}), 0.0F);
+  EXPECT_EQ(sum_of(f16(), ReduceOp::prod, {60000, 0, 1000, 0.5F}), 0.0F);
+  EXPECT_EQ(sum_of(f16(), ReduceOp::mean, {65504, 65504, 65504}), 65504.0F);
+  EXPECT_EQ(sum_of(bf16(), ReduceOp::mean, {256, 1, 1, 1, 1}), 52.0F);  // 260 / 5
+  EXPECT_EQ(sum_of(f16(), ReduceOp::sum, {65504, 65504}), std::numeric_limits<float>::infinity());
+  EXPECT_TRUE(std::isnan(sum_of(
+      bf16(), ReduceOp::sum, {1, std::numeric_limits<float>::infinity(), 2, -std::numeric_limits<float>::infinity()})));
+}
+
+/// T of each float, without the conversions under test.
+template <class T>
+T extreme(ReduceOp op, std::uint16_t left, std::uint16_t right) {
+  const T folded = fold_of_values<T>(op, T::from_bits(left), T::from_bits(right));
+  EXPECT_EQ(folded.bits(), tree_of_values<T>(op, {T::from_bits(left), T::from_bits(right)}).bits());
+  return folded;
+}
+
+template <class T>
+void expect_half_extremes() {
+  // Every 97th pattern against every 89th.
+  for (std::uint32_t left = 0; left < 0x1'0000; left += 97) {
+    for (std::uint32_t right = 0; right < 0x1'0000; right += 89) {
+      const auto l = static_cast<std::uint16_t>(left);
+      const auto r = static_cast<std::uint16_t>(right);
+      const double a = value_of_bits<T>(l);
+      const double b = value_of_bits<T>(r);
+      std::uint16_t least = l;
+      std::uint16_t most = l;
+      if (!std::isnan(a) && (std::isnan(b) || b < a || (a == b && std::signbit(b)))) least = r;
+      if (!std::isnan(a) && (std::isnan(b) || b > a || (a == b && !std::signbit(b)))) most = r;
+      ASSERT_EQ(extreme<T>(ReduceOp::min, l, r).bits(), least) << l << ' ' << r;
+      ASSERT_EQ(extreme<T>(ReduceOp::max, l, r).bits(), most) << l << ' ' << r;
+    }
+  }
+}
+
+TEST(HalfExtremes, NanWinsOverEverythingAndMinusZeroIsBelowZero) {
+  expect_half_extremes<bf16>();
+  expect_half_extremes<f16>();
+  EXPECT_EQ(extreme<f16>(ReduceOp::min, 0x0000, 0x8000).bits(), 0x8000);
+  EXPECT_EQ(extreme<f16>(ReduceOp::max, 0x8000, 0x0000).bits(), 0x0000);
+  EXPECT_EQ(extreme<bf16>(ReduceOp::max, 0x7f80, 0x7f81).bits(),
+            0x7f81);  // Infinity and a NaN, which is kept as it is.
+}
+
+TEST(BoolReductions, AreAndOrAndExclusiveOr) {
+  const std::array<std::uint8_t, 4> left{0, 0, 1, 1};
+  const std::array<std::uint8_t, 4> right{0, 1, 0, 1};
+  const std::map<ReduceOp, std::array<std::uint8_t, 4>> expected{{ReduceOp::min, {0, 0, 0, 1}},
+                                                                 {ReduceOp::band, {0, 0, 0, 1}},
+                                                                 {ReduceOp::max, {0, 1, 1, 1}},
+                                                                 {ReduceOp::bor, {0, 1, 1, 1}},
+                                                                 {ReduceOp::bxor, {0, 1, 1, 0}}};
+  for (const auto& [op, result] : expected) {
+    std::array<std::uint8_t, 4> out{};
+    const std::array operands{std::as_bytes(std::span(left)).data(), std::as_bytes(std::span(right)).data()};
+    tree_kernel(op, DataType::boolean)(std::as_writable_bytes(std::span(out)).data(), operands, 4);
+    EXPECT_EQ(out, result) << name(op);
+    out = left;
+    fold_kernel(op, DataType::boolean).function(std::as_writable_bytes(std::span(out)).data(), operands[1], 4);
+    EXPECT_EQ(out, result) << name(op);
+  }
+}
+
 template <class T>
 void expect_extremes_of(T nan) {
   const T infinity = std::numeric_limits<T>::infinity();
@@ -209,6 +292,13 @@ TEST(Reductions, OfBitsAreForIntegersOnly) {
     }
   });
   for (const ReduceOp op : kAllReductions) EXPECT_FALSE(detail::is_defined(op, DataType::byte));
+}
+
+TEST(Reductions, OfBoolAreThoseThatGiveABool) {
+  for (const ReduceOp op : kAllReductions) {
+    const bool adds = op == ReduceOp::sum || op == ReduceOp::mean || op == ReduceOp::prod;
+    EXPECT_EQ(detail::is_defined(op, DataType::boolean), !adds) << name(op);
+  }
 }
 
 TEST(TreeDistance, IsTheLargestPowerOfTwoBelow) {

@@ -84,6 +84,8 @@ static_assert(kWritable<PmrVector&>);
 static_assert(kWritable<std::span<std::int64_t>>);
 static_assert(kWritable<std::vector<unsigned char>&>);
 static_assert(kWritable<std::vector<long long>&>);
+static_assert(kWritable<std::vector<bf16>&> && kWritable<std::span<f16>>);
+static_assert(kWritable<std::span<bool>> && kWritable<std::array<bool, 4>&>);
 
 // A const range as output.
 static_assert(kRefused<Vector&, const Vector&>);
@@ -98,6 +100,9 @@ static_assert(kNotWritable<Vector> && Sendable<Vector>);
 static_assert(kRefused<Vector&, Vector>);
 
 // Mixed element types, also of the same size.
+static_assert(kRefused<std::vector<bf16>&, std::vector<f16>&>);
+static_assert(kRefused<std::vector<std::uint16_t>&, std::vector<f16>&>);
+static_assert(kRefused<std::vector<std::uint8_t>&, std::span<bool>>);
 static_assert(kRefused<std::vector<double>&, Vector&>);
 static_assert(kRefused<std::vector<std::int32_t>&, Vector&>);
 static_assert(kRefused<std::vector<std::int32_t>&, std::vector<std::uint32_t>&>);
@@ -116,8 +121,7 @@ static_assert(kNotWritable<float&> && !Sendable<float&>);
 static_assert(kNotWritable<float*> && !Sendable<float*>);
 
 // Element types that are none: their sum depends on the platform or has no meaning.
-static_assert(kNotWritable<std::vector<bool>&> && !Sendable<std::vector<bool>&>);
-static_assert(kNotWritable<std::span<bool>> && !Sendable<std::span<bool>>);
+static_assert(kNotWritable<std::vector<bool>&> && !Sendable<std::vector<bool>&>, "bits, not bools");
 static_assert(kNotWritable<std::string&> && !Sendable<std::string&>);
 static_assert(kNotWritable<std::vector<long double>&> && !Sendable<std::vector<long double>&>);
 static_assert(kNotWritable<std::vector<float*>&> && !Sendable<std::vector<float*>&>);
@@ -125,6 +129,8 @@ static_assert(kNotWritable<std::vector<Array>&> && !Sendable<std::vector<Array>&
 static_assert(kNotWritable<std::span<volatile float>> && !Sendable<std::span<volatile float>>);
 
 static_assert(kDataType<float> == DataType::f32 && kDataType<double> == DataType::f64);
+static_assert(kDataType<bf16> == DataType::bf16 && kDataType<f16> == DataType::f16);
+static_assert(kDataType<bool> == DataType::boolean);
 static_assert(kDataType<std::int8_t> == DataType::i8 && kDataType<std::uint8_t> == DataType::u8);
 static_assert(kDataType<std::int16_t> == DataType::i16 && kDataType<std::uint16_t> == DataType::u16);
 static_assert(kDataType<std::int32_t> == DataType::i32 && kDataType<std::uint32_t> == DataType::u32);

@@ -15,7 +15,9 @@ T serial_ring(ReduceOp op, const std::vector<T>& values, std::size_t owner) {
   T sum = values[(owner + 1) % ranks];
   for (std::size_t distance = 2; distance <= ranks; ++distance)
     sum = combined(step, values[(owner + distance) % ranks], sum);
-  return op == ReduceOp::mean ? static_cast<T>(sum / static_cast<T>(ranks)) : sum;
+  if constexpr (!kIsHalf<T>)
+    if (op == ReduceOp::mean) return static_cast<T>(sum / static_cast<T>(ranks));
+  return sum;
 }
 
 /// The whole vector that ranks with values_of(rank, count) must end with, by either algorithm.
@@ -38,7 +40,10 @@ template <class T>
 bool can(Algorithm algorithm, ReduceOp op) {
   const bool of_bits = op == ReduceOp::band || op == ReduceOp::bor || op == ReduceOp::bxor;
   if (of_bits && !std::is_integral_v<T>) return false;
-  return algorithm != Algorithm::ring || op != ReduceOp::mean || !std::is_integral_v<T>;
+  // What is formed in a wider type only an algorithm that combines all operands in one place can form.
+  const bool adds = op == ReduceOp::sum || op == ReduceOp::mean || op == ReduceOp::prod;
+  const bool wider = kIsHalf<T> ? adds : std::is_integral_v<T> && op == ReduceOp::mean;
+  return !wider || algorithm == Algorithm::pairwise;
 }
 
 /// Forms of a call with the algorithm `asked`, which must be done by `used`.

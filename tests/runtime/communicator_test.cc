@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -21,6 +22,7 @@ using std::chrono::milliseconds;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
+using ::testing::StartsWith;
 
 constexpr LaunchOptions kSmallChannel{.channel_bytes = 256, .heap_bytes = 4096};
 
@@ -350,6 +352,52 @@ TEST(Communicator, AnyExceptionInACallEndsItForTheOthersToo) {
     ASSERT_TRUE(error.has_value());
     EXPECT_EQ(error->code(), ErrorCode::broken);
     EXPECT_THAT(error->what(), HasSubstr("bad_alloc"));
+  });
+  EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
+TEST(Communicator, OthersErrorsAreToldWithOnesOwnRankAndCall) {
+  const auto result = launch(3, [](Session& session) {
+    Communicator& comm = session.world();
+    if (comm.rank() == 1) return;
+    // Rank 2 waits for rank 0, which waits for rank 1, which is gone.
+    comm.perform(call_of(Operation::gather, 8), {}, [&] {
+      std::vector<std::byte> data(8);
+      comm.recv(comm.rank() == 0 ? 1 : 0, data);
+    });
+  });
+  const std::string found = "rank 0: peer 1 lost in gather (linear, step 1): it left";
+  EXPECT_EQ(result.ranks[0].error, found);
+  EXPECT_THAT(result.ranks[2].error, AllOf(StartsWith("rank 2: told in gather (linear"), HasSubstr(found)));
+}
+
+TEST(Communicator, PeerWhoseProcessIsGoneIsLostWhoeverItsParentWas) {
+  // No launcher here: the test itself is the wrapper that outlives rank 1.
+  const JobSegment segment = JobSegment::create({.ranks = 2, .heap_bytes = 4096});
+  const pid_t rank_1 = fork();
+  if (rank_1 == 0) {
+    const auto* session = new Session(segment, 1);  // Never left.
+    _exit(session == nullptr ? 1 : 0);
+  }
+  waitpid(rank_1, nullptr, 0);
+  Session session(segment, 0);
+  const auto error = error_of([&] {
+    session.world().perform(call_of(Operation::gather, 8), {}, [&] {
+      std::vector<std::byte> data(8);
+      session.world().recv(1, data);
+    });
+  });
+  ASSERT_TRUE(error.has_value());
+  EXPECT_EQ(error->code(), ErrorCode::peer_lost);
+  EXPECT_EQ(std::string(error->what()), "rank 0: peer 1 lost in gather (linear, step 1): its process is gone");
+}
+
+TEST(Communicator, TimeoutBelowZeroIsRefused) {
+  const auto ranks = test::run_ranks(1, [](Communicator& comm) {
+    const auto error = error_of([&] { comm.perform(call_of(Operation::barrier), milliseconds(-5), [] {}); });
+    ASSERT_TRUE(error.has_value());
+    EXPECT_EQ(error->code(), ErrorCode::invalid_argument);
+    EXPECT_EQ(std::string(error->what()), "rank 0: barrier: a timeout of -5 ms: it is 0, for no limit, or more");
   });
   EXPECT_TRUE(ranks.all_passed()) << ranks;
 }

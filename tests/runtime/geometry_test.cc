@@ -31,7 +31,7 @@ TEST(Geometry, PartsFollowOneAnotherWithoutOverlap) {
   const Geometry g = Geometry::of({.ranks = 3, .channel_bytes = 1000, .heap_bytes = 5000});
   EXPECT_EQ(g.channel_bytes, 1024U);  // The next power of two.
   EXPECT_EQ(g.heap_bytes, 8192U);     // Whole pages.
-  EXPECT_EQ(g.rank_states, 128U + 512U + 512U);
+  EXPECT_EQ(g.rank_states, 128U + 512U + 1025 * 640U);
   EXPECT_EQ(g.ledgers, g.rank_states + 3 * sizeof(detail::RankState));
   EXPECT_EQ(g.channels, g.ledgers + 3 * sizeof(detail::Ledger));
   EXPECT_GE(g.rings, g.channels + 9 * 256);
@@ -124,7 +124,7 @@ TEST(JobSegment, OnlyTheFirstFailureIsKept) {
 
 TEST(JobSegment, ValuesThatARankMayHaveWrittenAnywhereAreReadSafely) {
   const JobSegment segment = JobSegment::create({.ranks = 2});
-  auto& world = segment.mapping().world();
+  auto& world = segment.mapping().communicator(detail::kAnyCommunicator);
   world.code = 4'000'000'000;
   world.rank = 1 << 30;
   std::fill(std::begin(world.text), std::end(world.text), 'x');  // No end.

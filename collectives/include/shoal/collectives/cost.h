@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "shoal/runtime/operation.h"
 
@@ -18,6 +20,8 @@ struct CostQuery {
   int ranks = 1;
   int rank = 0;
   int root = 0;  ///< Used by operations that have one.
+  /// Used by those that reduce: not every algorithm can do every reduction.
+  ReduceOp reduce_op = ReduceOp::sum;
 };
 
 /// What one rank moves in one call: exactly what its ledger will show.
@@ -25,11 +29,13 @@ struct Cost {
   std::uint64_t sent = 0;      ///< Payload bytes.
   std::uint64_t received = 0;  ///< Payload bytes.
   std::uint64_t steps = 0;     ///< Transfers that this rank makes, one after the other.
+  std::uint64_t messages = 0;  ///< Sent to other ranks.
 
   Cost& operator+=(const Cost& other) {
     sent += other.sent;
     received += other.received;
     steps += other.steps;
+    messages += other.messages;
     return *this;
   }
   friend bool operator==(const Cost&, const Cost&) = default;
@@ -39,5 +45,11 @@ struct Cost {
 /// costed with another rank as the peer. Throws Error `invalid_argument` for a rank or root outside 0 .. ranks-1, for
 /// an algorithm that cannot do the operation, and for the v-operations, whose bytes depend on their lengths.
 Cost cost(const CostQuery& query);
+
+/// The same for all_gather_v, gather_v and scatter_v, from their list of elements a rank; query.count is not used.
+Cost cost(const CostQuery& query, std::span<const std::size_t> counts);
+/// The same for all_to_all_v, from the lists of the rank itself: elements it sends to and receives from each rank.
+Cost cost(const CostQuery& query, std::span<const std::size_t> send_counts,
+          std::span<const std::size_t> receive_counts);
 
 }  // namespace shoal

@@ -7,6 +7,7 @@
 #include <span>
 #include <type_traits>
 
+#include "shoal/collectives/float16.h"
 #include "shoal/runtime/operation.h"
 
 // Which C++ types the operations take, and how they become bytes: the only place where they are templates.
@@ -43,7 +44,14 @@ consteval DataType data_type_or_byte() {
     return DataType::f32;
   } else if constexpr (std::same_as<T, double>) {
     return DataType::f64;
-  } else if constexpr (std::integral<T> && !std::same_as<T, bool> && !kIsCharacter<T>) {
+  } else if constexpr (std::same_as<T, bf16>) {
+    return DataType::bf16;
+  } else if constexpr (std::same_as<T, f16>) {
+    return DataType::f16;
+  } else if constexpr (std::same_as<T, bool>) {
+    static_assert(sizeof(bool) == 1);
+    return DataType::boolean;
+  } else if constexpr (std::integral<T> && !kIsCharacter<T>) {
     return integer_type<T>();
   } else {
     return DataType::byte;
@@ -52,8 +60,10 @@ consteval DataType data_type_or_byte() {
 
 }  // namespace detail
 
-/// A type whose values can be moved and reduced: float, double, and the integers of 8 to 64 bits, signed or not.
-/// bool and the character types are none of them: what their sum is depends on the platform or is no sum.
+/// A type whose values can be moved and reduced: float, double, shoal::bf16, shoal::f16, and the integers of 8 to 64
+/// bits, signed or not; and bool, which can be moved, and of the reductions has those that give a bool: band and min
+/// (and), bor and max (or), bxor. (std::vector<bool> has no bools in memory and is refused, as every range that is not
+/// contiguous.) The character types are none: what their sum is depends on the platform or is no sum.
 template <class T>
 concept Element = detail::data_type_or_byte<T>()
 != DataType::byte;

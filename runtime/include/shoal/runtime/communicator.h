@@ -7,7 +7,9 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "shoal/runtime/error.h"
 #include "shoal/runtime/fabric.h"
@@ -32,8 +34,21 @@ class Communicator {
   int rank() const noexcept { return rank_; }
   int size() const noexcept { return size_; }
 
-  /// This rank's ledger, over all that it has moved since its session began.
+  /// This rank's ledger, over all that it has moved since its session began, on any communicator.
   Traffic traffic() const;
+
+  /// Ranks that pass the same `color` form a communicator, numbered by `key` and, where keys are equal, by their rank
+  /// here. A collective call. The new one works beside this one and others (ranks that share several must use them in
+  /// the same order), may be split again, and gives back what it took when all its ranks have destroyed theirs; that
+  /// must be before the session ends. An error breaks only the communicator of the call; but ranks that share others may
+  /// find its unread messages there, as a mismatch.
+  ///
+  /// Each rank sends 8 bytes to P-1 others, in P-1 steps, and the first of each new communicator 8 to each of its
+  /// members. At most 1,023 communicators are open in a job at once: Error `system`.
+  Communicator split(int color, int key = 0);
+
+  /// True in a simulation without data: buffers have sizes, and must not be read or written. For algorithms.
+  bool phantom() const noexcept { return fabric_->phantom(); }
 
   // ---- For algorithms: inside perform() only ----------------------------------------------------------
 
@@ -42,6 +57,11 @@ class Communicator {
   void send(int to, std::span<const std::byte> out);
   /// Receives a message of exactly in.size() bytes from rank `from`.
   void recv(int from, std::span<std::byte> in);
+  /// Receives a message of at most in.size() bytes from rank `from`, and returns its size: for what only the sender
+  /// knows the length of.
+  std::size_t recv_at_most(int from, std::span<std::byte> in);
+  /// As recv, but what arrives is combined into `into` straight out of the channel.
+  void recv_fold(int from, std::span<std::byte> into, const Fold& fold);
   /// Both at once, advancing together: no message size deadlocks ranks that all exchange. `to` and `from` may
   /// be the same or different ranks, but not this one.
   void exchange(int to, std::span<const std::byte> out, int from, std::span<std::byte> in);
@@ -72,6 +92,12 @@ class Communicator {
   [[noreturn]] void refuse(const Call& call, const std::string& mistake);
 
  private:
+  // A communicator of its own in the fabric, closed when this goes.
+  class Lease;
+  Communicator(detail::Fabric& fabric, std::uint64_t id, std::vector<int> members, int rank);
+
+  int world_of(int rank) const noexcept { return members_.empty() ? rank : members_[static_cast<std::size_t>(rank)]; }
+  void transfer(detail::Transfer transfer);
   void begin(const Call& call, std::optional<std::chrono::milliseconds> timeout);
   void end() noexcept;
   void fail(const Error& error) noexcept;
@@ -81,6 +107,8 @@ class Communicator {
   int size_;
   std::uint64_t sequence_ = 0;  // Collective calls begun; the same on every rank.
   std::optional<std::chrono::milliseconds> default_timeout_;
+  std::vector<int> members_;  // World ranks, by rank here; empty: the world.
+  std::unique_ptr<Lease> lease_;
   detail::CallContext context_;
 };
 

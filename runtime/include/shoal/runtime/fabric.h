@@ -32,17 +32,33 @@ struct Transfer {
   int from = -1;
   std::span<std::byte> in{};
   const Fold* fold = nullptr;  ///< Fold the incoming message into `in` instead of copying it there.
+  /// Where set, the incoming message may be shorter than `in`; its bytes are stored here.
+  std::size_t* arrived = nullptr;
+
+  bool takes(std::uint64_t bytes) const noexcept {
+    return arrived == nullptr ? bytes == in.size() : bytes <= in.size();
+  }
+  std::size_t received() const noexcept { return arrived == nullptr ? in.size() : *arrived; }
 };
 
 /// What a rank is doing while it waits: whom to look at and when to give up.
 struct CallContext {
   Call call;
-  std::uint64_t fingerprint = 0;        ///< Must equal that of each message that arrives.
-  std::uint32_t communicator = 0;       ///< Index of the communicator's state; 0 is the world.
-  std::uint32_t step = 0;               ///< Transfers begun in this call.
-  std::chrono::nanoseconds timeout{0};  ///< Waiting allowed for the whole call; 0: no limit.
-  std::chrono::nanoseconds waited{0};   ///< Of which so much is used.
+  std::uint64_t fingerprint = 0;         ///< Must equal that of each message that arrives.
+  std::uint64_t communicator = 0;        ///< As open_communicator() gave it; 0 is the world.
+  std::uint64_t sequence = 0;            ///< Collective calls on this communicator so far; 0 for point to point.
+  std::span<const int> members{};        ///< World ranks of the communicator's ranks; empty: the world itself.
+  std::uint32_t step = 0;                ///< Transfers begun in this call.
+  std::chrono::nanoseconds timeout{0};   ///< Waiting allowed for the whole call; 0: no limit.
+  std::chrono::nanoseconds waited{0};    ///< Of which so much is used.
+  std::chrono::nanoseconds compared{0};  ///< Waiting at which the peers' calls were last compared with this one.
+  bool heard = false;                    ///< This rank has had the communicator's first error.
 };
+
+/// Of a peer that an error names, its world rank.
+inline int world_rank(const CallContext& context, int rank) {
+  return rank < 0 || context.members.empty() ? rank : context.members[static_cast<std::size_t>(rank)];
+}
 
 class Fabric {
  public:
@@ -56,14 +72,26 @@ class Fabric {
 
   /// Enters `context.call` into this rank's record and ledger; the row is charged until the next call.
   /// Throws `broken` if the communicator is broken already.
-  virtual void begin(const CallContext& context) = 0;
+  virtual void begin(CallContext& context) = 0;
   virtual void end(const CallContext& context) noexcept = 0;
 
   /// Moves both messages completely. Throws Error: mismatch, timeout, peer_lost, broken.
   virtual void transfer(const Transfer& transfer, CallContext& context) = 0;
 
   /// Breaks the communicator for all its ranks and wakes them, unless it is broken already: first error wins.
-  virtual void mark_broken(const CallContext& context, const Error& error) noexcept = 0;
+  virtual void mark_broken(CallContext& context, const Error& error) noexcept = 0;
+
+  /// Takes a communicator for `members` ranks; each of them must close it. One rank takes it and tells the others.
+  /// Throws Error `system` when there are too many.
+  virtual std::uint64_t open_communicator(int members) = 0;
+  virtual void close_communicator(std::uint64_t communicator) noexcept = 0;
+
+  /// This rank makes no more calls; whoever waits for it finds it left. Throws Error `mismatch` if a call that it made
+  /// does not fit a peer's, which no message had shown, or a message was left unread by this rank or one gone before.
+  virtual void leave() = 0;
+
+  /// Messages have sizes but no content here: buffers must not be read or written.
+  virtual bool phantom() const noexcept { return false; }
 
   virtual Traffic traffic() const = 0;
 };

@@ -28,9 +28,10 @@ enum class Operation : std::uint8_t {
   all_to_all_v,
   send,
   recv,
-  exchange
+  exchange,
+  split
 };
-inline constexpr std::size_t kOperationCount = 17;
+inline constexpr std::size_t kOperationCount = 18;
 
 enum class Algorithm : std::uint8_t {
   automatic,
@@ -52,9 +53,9 @@ inline constexpr std::size_t kAlgorithmCount = 13;
 enum class ReduceOp : std::uint8_t { sum, mean, min, max, prod, band, bor, bxor };
 inline constexpr std::size_t kReduceOpCount = 8;
 
-/// Type of one element. `byte` stands for calls that carry no typed data.
-enum class DataType : std::uint8_t { byte, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, bf16, f16 };
-inline constexpr std::size_t kDataTypeCount = 13;
+/// Type of one element. `byte` stands for calls that carry no typed data; `boolean` is named "bool".
+enum class DataType : std::uint8_t { byte, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, bf16, f16, boolean };
+inline constexpr std::size_t kDataTypeCount = 14;
 
 std::string_view name(Operation operation);
 std::string_view name(Algorithm algorithm);

@@ -22,7 +22,9 @@ class Session {
   Session(JobSegment segment, int rank);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
-  ~Session();
+  /// Throws Error `mismatch` (unless an exception is in flight) if a call that this rank made does not fit a peer's and
+  /// no message had shown it, or what it sent, or was sent, was never received.
+  ~Session() noexcept(false);
 
   Communicator& world() noexcept;
 

@@ -1,0 +1,384 @@
+// Expected values by serial loops that know nothing of algorithms. Every value depends on rank, position and seed, so
+// that a block that is missing, twice there or from another call shows.
+
+#include "simulation/checked_call.h"
+
+#include <cstring>
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+#include <type_traits>
+
+namespace shoal::test {
+namespace {
+
+constexpr int kWholeVector = 1'000'000;  // In the place of a rank: the vector that is scattered or gathered.
+
+template <class T>
+T value(std::uint64_t seed, int rank, std::size_t index) {
+  const std::uint64_t bits = mixed(mixed(seed * 0x10001 + static_cast<std::uint64_t>(rank)) + index);
+  if constexpr (std::is_same_v<T, float>) {
+    // Both signs, 1 to 128, 24 digits: sums round, so that their order shows.
+    const float digits = 1.0F + static_cast<float>(bits >> 41) / static_cast<float>(1U << 23);
+    const float scaled = digits * static_cast<float>(1U << (bits & 7));
+    return (bits & 8) != 0 ? -scaled : scaled;
+  } else {
+    return static_cast<T>(bits >> 32);
+  }
+}
+
+/// numpy.array_split's bounds: the first count mod ranks chunks have one element more.
+std::vector<std::size_t> chunk_bounds(std::size_t count, int ranks) {
+  const auto p = static_cast<std::size_t>(ranks);
+  std::vector<std::size_t> bounds{0};
+  for (std::size_t rank = 0; rank < p; ++rank) bounds.push_back(bounds.back() + count / p + (rank < count % p ? 1 : 0));
+  return bounds;
+}
+
+/// The canonical tree of docs/algorithms.md over one value a rank; unsigned sums wrap.
+template <class T>
+T tree_sum(std::vector<T> values) {
+  std::size_t distance = 1;
+  while (2 * distance < values.size()) distance *= 2;
+  for (; distance >= 1; distance /= 2)
+    for (std::size_t rank = 0; rank < distance && rank + distance < values.size(); ++rank)
+      values[rank] += values[rank + distance];
+  return values[0];
+}
+
+/// A rank's buffer: elements, or where there is no data addresses.
+template <class T>
+class Buffer {
+ public:
+  Buffer(const Communicator& comm, std::size_t count) : count_(count) {
+    if (comm.phantom()) {
+      phantom_ = std::make_unique<PhantomBuffer>(count * sizeof(T));
+    } else {
+      content_.assign(count, T{77});
+    }
+  }
+  std::span<T> span() { return phantom_ ? phantom_->as<T>(count_) : std::span(content_); }
+
+ private:
+  std::size_t count_;
+  std::vector<T> content_;
+  std::unique_ptr<PhantomBuffer> phantom_;
+};
+
+}  // namespace
+
+/// One rank's part in the call.
+template <class T>
+class CheckedCall::Making {
+ public:
+  Making(const CheckedCall& call, Communicator& comm)
+      : call_(call), spec_(call.spec_), comm_(comm), options_{.algorithm = spec_.algorithm} {}
+
+  void run() {
+    switch (spec_.operation) {
+      case Operation::barrier:
+        return run_barrier();
+      case Operation::broadcast:
+        return run_broadcast();
+      case Operation::reduce:
+        return run_reduce();
+      case Operation::all_reduce:
+        return run_all_reduce();
+      case Operation::reduce_scatter:
+        return run_reduce_scatter();
+      case Operation::all_gather:
+      case Operation::all_gather_v:
+        return run_all_gather();
+      case Operation::gather:
+      case Operation::gather_v:
+        return run_gather();
+      case Operation::scatter:
+      case Operation::scatter_v:
+        return run_scatter();
+      case Operation::scatter_cyclic:
+        return run_scatter_cyclic();
+      case Operation::all_to_all:
+        return run_all_to_all();
+      case Operation::all_to_all_v:
+        return run_all_to_all_v();
+      default:
+        throw std::logic_error("no test for " + std::string(name(spec_.operation)));
+    }
+  }
+
+ private:
+  int rank() const { return comm_.rank(); }
+  bool at_root() const { return rank() == spec_.root; }
+  T value_of(int rank, std::size_t index) const { return value<T>(spec_.seed, rank, index); }
+  /// `buffer[i]` becomes element first + i of `rank`.
+  void fill(std::span<T> buffer, int rank, std::size_t first = 0) const {
+    for (std::size_t i = 0; !comm_.phantom() && i < buffer.size(); ++i) buffer[i] = value_of(rank, first + i);
+  }
+  template <class Expected>
+  void check(std::span<const T> actual, const std::string& what, Expected&& expected) const {
+    for (std::size_t i = 0; !comm_.phantom() && i < actual.size(); ++i) {
+      const T right = expected(i);
+      if (std::memcmp(&right, &actual[i], sizeof(T)) == 0) continue;
+      std::ostringstream text;
+      text << "rank " << rank() << ": " << text_of(spec_) << ": " << what << '[' << i << "] of " << actual.size()
+           << " is " << actual[i] << ", not " << right;
+      throw std::logic_error(text.str());
+    }
+  }
+  void check_values(std::span<const T> actual, const std::string& what, int rank, std::size_t first = 0) const {
+    check(actual, what, [&](std::size_t i) { return value_of(rank, first + i); });
+  }
+  std::vector<std::size_t> bounds() const {
+    if (!is_v()) return chunk_bounds(spec_.count, spec_.ranks);
+    std::vector<std::size_t> bounds{0};
+    for (const std::size_t length : call_.lengths(0)) bounds.push_back(bounds.back() + length);
+    return bounds;
+  }
+  bool is_v() const {
+    return spec_.operation == Operation::all_gather_v || spec_.operation == Operation::gather_v ||
+           spec_.operation == Operation::scatter_v;
+  }
+  std::size_t begin(int rank) const { return bounds_[static_cast<std::size_t>(rank)]; }
+  std::size_t size(int rank) const { return bounds_[static_cast<std::size_t>(rank) + 1] - begin(rank); }
+
+  void run_barrier() {
+    ++call_.entered_;
+    barrier(comm_, options_);
+    if (call_.entered_ != spec_.ranks)
+      throw std::logic_error("rank " + std::to_string(rank()) + " left a barrier that " +
+                             std::to_string(call_.entered_) + " of " + std::to_string(spec_.ranks) + " had entered");
+  }
+
+  void run_broadcast() {
+    Buffer<T> data(comm_, spec_.count);
+    if (at_root()) fill(data.span(), kWholeVector);
+    broadcast(comm_, data.span(), spec_.root, options_);
+    check_values(data.span(), "data", kWholeVector);
+  }
+
+  void check_reduced(std::span<const T> actual, const std::string& what, std::size_t first = 0) const {
+    if (comm_.phantom()) return;
+    const auto& reduced = call_.template reduced<T>();
+    check(actual, what, [&](std::size_t i) { return reduced[first + i]; });
+  }
+
+  void run_reduce() {
+    Buffer<T> in(comm_, spec_.count);
+    Buffer<T> out(comm_, at_root() ? spec_.count : 0);
+    fill(in.span(), rank());
+    reduce(comm_, in.span(), out.span(), spec_.reduce_op, spec_.root, options_);
+    check_values(in.span(), "in", rank());
+    check_reduced(out.span(), "out");
+  }
+
+  void run_all_reduce() {
+    Buffer<T> in(comm_, spec_.count);
+    fill(in.span(), rank());
+    if (spec_.in_place) {
+      all_reduce(comm_, in.span(), spec_.reduce_op, options_);
+      check_reduced(in.span(), "data");
+      return;
+    }
+    Buffer<T> out(comm_, spec_.count);
+    all_reduce(comm_, in.span(), out.span(), spec_.reduce_op, options_);
+    check_values(in.span(), "in", rank());
+    check_reduced(out.span(), "out");
+  }
+
+  void run_reduce_scatter() {
+    Buffer<T> in(comm_, spec_.count);
+    fill(in.span(), rank());
+    if (spec_.in_place) {
+      const std::span<T> own = reduce_scatter(comm_, in.span(), spec_.reduce_op, options_);
+      if (own.data() != in.span().data() + begin(rank()) || own.size() != size(rank()))
+        throw std::logic_error(text_of(spec_) + ": the chunk returned is not the rank's own");
+      check_reduced(own, "own chunk", begin(rank()));
+      return;
+    }
+    Buffer<T> out(comm_, size(rank()));
+    reduce_scatter(comm_, in.span(), out.span(), spec_.reduce_op, options_);
+    check_values(in.span(), "in", rank());
+    check_reduced(out.span(), "out", begin(rank()));
+  }
+
+  void run_all_gather() {
+    Buffer<T> out(comm_, bounds_.back());
+    Buffer<T> apart(comm_, spec_.in_place ? 0 : size(rank()));
+    const auto in = spec_.in_place ? out.span().subspan(begin(rank()), size(rank())) : apart.span();
+    fill(in, kWholeVector, begin(rank()));
+    if (is_v()) {
+      all_gather_v(comm_, in, out.span(), call_.lengths(0), options_);
+    } else {
+      all_gather(comm_, in, out.span(), options_);
+    }
+    check_values(out.span(), "out", kWholeVector);
+    check_values(in, "in", kWholeVector, begin(rank()));
+  }
+
+  void run_gather() {
+    Buffer<T> in(comm_, size(rank()));
+    Buffer<T> out(comm_, at_root() ? bounds_.back() : 0);
+    fill(in.span(), kWholeVector, begin(rank()));
+    if (is_v()) {
+      gather_v(comm_, in.span(), out.span(), call_.lengths(0), spec_.root, options_);
+    } else {
+      gather(comm_, in.span(), out.span(), spec_.root, options_);
+    }
+    check_values(out.span(), "out", kWholeVector);
+    check_values(in.span(), "in", kWholeVector, begin(rank()));
+  }
+
+  void run_scatter() {
+    Buffer<T> in(comm_, at_root() ? bounds_.back() : 0);
+    Buffer<T> out(comm_, size(rank()));
+    fill(in.span(), kWholeVector);
+    if (is_v()) {
+      scatter_v(comm_, in.span(), out.span(), call_.lengths(0), spec_.root, options_);
+    } else {
+      scatter(comm_, in.span(), out.span(), spec_.root, options_);
+    }
+    check_values(out.span(), "out", kWholeVector, begin(rank()));
+    check_values(in.span(), "in", kWholeVector);
+  }
+
+  void run_scatter_cyclic() {
+    Buffer<T> in(comm_, at_root() ? spec_.count : 0);
+    Buffer<T> out(comm_, size(rank()));
+    fill(in.span(), kWholeVector);
+    scatter_cyclic(comm_, in.span(), out.span(), spec_.root, options_);
+    check(out.span(), "out", [&](std::size_t i) {
+      return value_of(kWholeVector, static_cast<std::size_t>(rank()) + i * static_cast<std::size_t>(spec_.ranks));
+    });
+  }
+
+  void run_all_to_all() {
+    Buffer<T> in(comm_, spec_.count);
+    Buffer<T> out(comm_, size(rank()) * static_cast<std::size_t>(spec_.ranks));
+    fill(in.span(), rank());
+    all_to_all(comm_, in.span(), out.span(), options_);
+    for (int from = 0; from < spec_.ranks; ++from)
+      check_values(out.span().subspan(static_cast<std::size_t>(from) * size(rank()), size(rank())),
+                   "from rank " + std::to_string(from), from, begin(rank()));
+    check_values(in.span(), "in", rank());
+  }
+
+  void run_all_to_all_v() {
+    const auto sum = [](const std::vector<std::size_t>& lengths) {
+      std::size_t total = 0;
+      for (const std::size_t length : lengths) total += length;
+      return total;
+    };
+    const auto sends = call_.lengths(rank());
+    const auto receives = call_.lengths_to(rank());
+    Buffer<T> in(comm_, sum(sends));
+    Buffer<T> out(comm_, sum(receives));
+    fill(in.span(), rank());
+    all_to_all_v(comm_, in.span(), sends, out.span(), receives, options_);
+    std::size_t place = 0;
+    for (int from = 0; from < spec_.ranks; ++from) {
+      std::size_t first = 0;
+      for (int to = 0; to < rank(); ++to) first += call_.length(from, to);
+      const std::size_t elements = receives[static_cast<std::size_t>(from)];
+      check_values(out.span().subspan(place, elements), "from rank " + std::to_string(from), from, first);
+      place += elements;
+    }
+    check_values(in.span(), "in", rank());
+  }
+
+  const CheckedCall& call_;
+  const CallSpec& spec_;
+  Communicator& comm_;
+  Options options_;
+  std::vector<std::size_t> bounds_ = bounds();
+};
+
+CheckedCall::CheckedCall(const CallSpec& spec) : spec_(spec) {}
+
+void CheckedCall::run(Communicator& comm) const {
+  if (spec_.type == DataType::f32) {
+    Making<float>(*this, comm).run();
+  } else {
+    Making<std::uint32_t>(*this, comm).run();
+  }
+}
+
+template <class T>
+const std::vector<T>& CheckedCall::reduced() const {
+  std::vector<T>* values = nullptr;
+  if constexpr (std::is_same_v<T, float>) {
+    values = &reduced_f32_;
+  } else {
+    values = &reduced_u32_;
+  }
+  std::vector<T> at(static_cast<std::size_t>(spec_.ranks));
+  for (std::size_t i = values->size(); i < spec_.count; ++i) {
+    for (int rank = 0; rank < spec_.ranks; ++rank) at[static_cast<std::size_t>(rank)] = value<T>(spec_.seed, rank, i);
+    values->push_back(tree_sum(at));
+  }
+  return *values;
+}
+
+std::size_t CheckedCall::length(int from, int to) const {
+  const std::uint64_t bits =
+      mixed(mixed(spec_.seed ^ 0x5bd1e995) + static_cast<std::uint64_t>(from) * 65536 + static_cast<std::uint64_t>(to));
+  const std::size_t most = 2 * (spec_.count / static_cast<std::size_t>(spec_.ranks)) + 1;
+  return (bits & 3) == 0 ? 0 : (bits >> 2) % (most + 1);  // Every fourth gives nothing.
+}
+
+std::vector<std::size_t> CheckedCall::lengths(int from) const {
+  std::vector<std::size_t> lengths;
+  for (int rank = 0; rank < spec_.ranks; ++rank)
+    lengths.push_back(spec_.operation == Operation::all_to_all_v ? length(from, rank) : length(rank, 0));
+  return lengths;
+}
+
+std::vector<std::size_t> CheckedCall::lengths_to(int to) const {
+  std::vector<std::size_t> lengths;
+  for (int from = 0; from < spec_.ranks; ++from) lengths.push_back(length(from, to));
+  return lengths;
+}
+
+Cost CheckedCall::cost(int rank) const {
+  const CostQuery query{.operation = spec_.operation,
+                        .algorithm = spec_.algorithm,
+                        .count = spec_.count,
+                        .type = spec_.type,
+                        .ranks = spec_.ranks,
+                        .rank = rank,
+                        .root = spec_.root};
+  switch (spec_.operation) {
+    case Operation::all_gather_v:
+    case Operation::gather_v:
+    case Operation::scatter_v:
+      return shoal::cost(query, lengths(0));
+    case Operation::all_to_all_v:
+      return shoal::cost(query, lengths(rank), lengths_to(rank));
+    default:
+      return shoal::cost(query);
+  }
+}
+
+std::string difference_from_cost(const SimulationResult& result, std::span<const CheckedCall> calls) {
+  for (std::size_t rank = 0; rank < result.ranks.size(); ++rank) {
+    const SimulatedRank& ran = result.ranks[rank];
+    const Cost moved{
+        .sent = ran.traffic.sent, .received = ran.traffic.received, .steps = ran.steps, .messages = ran.messages};
+    Cost expected;
+    for (const CheckedCall& call : calls) expected += call.cost(static_cast<int>(rank));
+    if (moved == expected) continue;
+    std::ostringstream text;
+    const auto show = [&](const Cost& cost) {
+      text << cost.sent << " sent, " << cost.received << " received, " << cost.steps << " steps, " << cost.messages
+           << " messages";
+    };
+    text << "rank " << rank << " of " << result.ranks.size() << ": ";
+    show(moved);
+    text << "; by the closed form ";
+    show(expected);
+    if (calls.size() == 1) text << "; " << text_of(calls.front().spec());
+    return text.str();
+  }
+  return {};
+}
+
+}  // namespace shoal::test

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "shoal/shoal.h"
+#include "shoal/simulation.h"
+#include "simulation/call_spec.h"
+
+namespace shoal::test {
+
+/// The call, and what each rank must end with by a plain serial loop.
+class CheckedCall {
+ public:
+  explicit CheckedCall(const CallSpec& spec);
+
+  /// Makes the call as one rank. Throws std::logic_error where its outcome is wrong; without data, checks nothing.
+  void run(Communicator& comm) const;
+
+  /// What the closed form says of it.
+  Cost cost(int rank) const;
+  const CallSpec& spec() const { return spec_; }
+
+ private:
+  template <class T>
+  class Making;
+  /// The reduced vector of all ranks, formed when the first rank asks.
+  template <class T>
+  const std::vector<T>& reduced() const;
+
+  /// Of a v-operation: elements that `from` gives to `to`; where all give to one or one to all, `to` is 0.
+  std::size_t length(int from, int to) const;
+  std::vector<std::size_t> lengths(int from) const;
+  std::vector<std::size_t> lengths_to(int to) const;
+
+  CallSpec spec_;
+  mutable std::vector<std::uint32_t> reduced_u32_;
+  mutable std::vector<float> reduced_f32_;
+  mutable int entered_ = 0;  // Ranks that have come to a barrier.
+};
+
+/// Compares what each rank moved in a simulation of these calls with the sum of their closed forms: an empty text, or
+/// the first difference.
+std::string difference_from_cost(const SimulationResult& result, std::span<const CheckedCall> calls);
+
+}  // namespace shoal::test

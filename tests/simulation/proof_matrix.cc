@@ -1,0 +1,94 @@
+#include "simulation/proof_matrix.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <string>
+
+#include "algorithms.h"
+#include "selection.h"
+#include "simulation/checked_call.h"
+
+namespace shoal::test {
+namespace {
+
+constexpr std::array<std::uint64_t, 4> kChannels{0, 16, 64, 4096};
+
+/// Elements of 4 bytes: around the number of ranks, pieces of 16 bytes, channels, and the sizes at which an operation
+/// changes its algorithm or begins another block.
+std::vector<std::size_t> counts_for(int ranks, bool large) {
+  const auto p = static_cast<std::size_t>(ranks);
+  std::vector<std::size_t> counts{0,     1,         2,  p / 2, p / 2 + 1, p - 1,     p,
+                                  p + 1, 2 * p - 1, 17, 4 * p, 4 * p + 1, 16 * p + 3};
+  const auto around = [&](std::size_t bytes) {
+    for (const std::size_t count : {bytes / 4 - 1, bytes / 4, bytes / 4 + 1}) counts.push_back(count);
+  };
+  around(detail::kFewBytes);
+  if (!large) return counts;
+  counts.clear();
+  around(detail::kPairwiseBlockBytes * p);
+  around(detail::kBroadcastBlockBytes);
+  around(detail::kManyBytes);
+  return counts;
+}
+
+}  // namespace
+
+// Sizes are taken in turn, so that each algorithm meets each.
+std::vector<CheckedCall> drawn_calls(int ranks, std::uint64_t seed) {
+  // Blocks are large; a few worlds and seeds are enough to see them fit together.
+  const bool large = ranks <= 5 && seed % 50 == 7;
+  const auto counts = counts_for(ranks, large);
+  std::vector<CheckedCall> calls;
+  std::uint64_t turn = seed / kChannels.size();
+  for (const Operation operation : operations()) {
+    std::vector<Algorithm> algorithms{Algorithm::automatic};
+    for (const Algorithm algorithm : detail::algorithms_of(operation)) algorithms.push_back(algorithm);
+    for (const Algorithm algorithm : algorithms) {
+      const std::uint64_t bits = mixed(seed * 1'000 + calls.size());
+      // The ring's sums follow no one order: integers show that each rank is in them once.
+      const bool is_f32 = algorithm != Algorithm::ring && (bits & 1) == 0;
+      calls.emplace_back(
+          CallSpec{.operation = operation,
+                   .algorithm = algorithm,
+                   .ranks = ranks,
+                   .count = operation == Operation::barrier ? 0 : counts[turn++ % counts.size()],
+                   .root = has_root(operation) ? static_cast<int>((bits >> 2) % static_cast<unsigned>(ranks)) : 0,
+                   .type = is_f32 ? DataType::f32 : DataType::u32,
+                   .in_place = (bits & 2) == 0,
+                   .seed = bits});
+    }
+  }
+  return calls;
+}
+
+std::uint64_t drawn_channel(std::uint64_t seed) { return kChannels[seed % kChannels.size()]; }
+
+namespace {
+
+void expect_right(int ranks, std::uint64_t seed) {
+  const auto calls = drawn_calls(ranks, seed);
+  const auto result = simulate(ranks,
+                               [&](Communicator& comm) {
+                                 for (const CheckedCall& call : calls) call.run(comm);
+                               },
+                               {.seed = seed, .channel_bytes = drawn_channel(seed)});
+  ASSERT_TRUE(result.ok()) << result << "\nSHOAL_SEED=" << seed << " runs it alone";
+  ASSERT_EQ(difference_from_cost(result, calls), "") << "SHOAL_SEED=" << seed << " runs it alone";
+}
+
+}  // namespace
+
+void expect_every_algorithm_right(int ranks, std::uint64_t first_seed, std::uint64_t seeds) {
+  if (const char* const only = std::getenv("SHOAL_SEED"); only != nullptr) {
+    expect_right(ranks, std::strtoull(only, nullptr, 10));
+    return;
+  }
+  for (std::uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) {
+    expect_right(ranks, seed);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+}  // namespace shoal::test
