@@ -230,8 +230,8 @@ TEST_F(Faults, AStoppedLauncherStopsItsRanksAndContinuesThem) {
 
 TEST_F(Faults, AProgramThatDiesBelowAWrapperShellThatGivesZeroIsAFailure) {
   for (const char* end_of_rank_1 : {"die ABRT", "die SEGV", "_exit 3", "_exit 0"}) {
-    RunningJob job({"-n", "3", "sh", "-c",
-                    rank_program() + " join rounds 1 only 1 " + end_of_rank_1 + " all rounds 0; true"});
+    RunningJob job(
+        {"-n", "3", "sh", "-c", rank_program() + " join rounds 1 only 1 " + end_of_rank_1 + " all rounds 0; true"});
     const JobEnd end = job.wait();
     EXPECT_EQ(end.exit_code, 1) << end_of_rank_1;
     EXPECT_THAT(end.err, HasSubstr("shoalrun: rank 1 left while others waited for it")) << end_of_rank_1;
