@@ -9,7 +9,6 @@
 #include "shoal/runtime/units.h"
 #include "sim/simulated_operation.h"
 #include "sim/simulated_training.h"
-#include "train/input_error.h"
 #include "train/options.h"
 
 namespace {
@@ -58,15 +57,11 @@ shoal::sim::PhantomCall call_of(const Arguments& arguments) {
 }
 
 shoal::sim::TrainingShape shape_of(const Arguments& arguments) {
-  try {
-    return {.dims = shoal::train::parse_dims(arguments.dims),
-            .stage = arguments.stage,
-            .ranks = arguments.world,
-            .optimizer =
-                arguments.optimizer == "adam" ? shoal::train::OptimizerKind::adam : shoal::train::OptimizerKind::sgd};
-  } catch (const shoal::train::UsageError& error) {
-    throw shoal::UsageError(error.what());
-  }
+  return {.dims = shoal::train::parse_dims(arguments.dims),
+          .stage = arguments.stage,
+          .ranks = arguments.world,
+          .optimizer =
+              arguments.optimizer == "adam" ? shoal::train::OptimizerKind::adam : shoal::train::OptimizerKind::sgd};
 }
 
 /// Prints, and returns the exit status: 1 where simulation and closed form differ.
