@@ -1,5 +1,5 @@
-// Bruck's all-gather: what a rank has doubles in every step, whatever P is. Each rank gathers the chunks that follow its
-// own, modulo P, and at the end turns them into rank order.
+// Bruck's all-gather: what a rank has doubles in every step, whatever P is. Each rank gathers the chunks that follow
+// its own, modulo P, and at the end turns them into rank order.
 //
 //     P = 5, what each rank has        rank 0   rank 1   rank 2   rank 3   rank 4
 //     at the start                     0        1        2        3        4
@@ -7,8 +7,8 @@
 //     distance 2                       0123     1234     2340     3401     4012
 //     distance 4, the missing one      01234    12340    23401    34012    40123
 //
-// Invariant: entering the step of distance d, a rank has chunks rank .. rank+d-1; it sends the first of them, as many as
-// its receiver lacks, to rank-d, and receives as many from rank+d.
+// Invariant: entering the step of distance d, a rank has chunks rank .. rank+d-1; it sends the first of them, as many
+// as its receiver lacks, to rank-d, and receives as many from rank+d.
 //
 // ceil(log2 P) steps; a rank receives every foreign chunk once. Source: Bruck, Ho, Kipnis, Upfal and Weathersby 1997.
 // Memory: the vector.

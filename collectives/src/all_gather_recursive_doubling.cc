@@ -8,8 +8,8 @@
 // Where P is no power of two, the first ranks work in pairs: the odd one hands its chunk to the even one, which takes
 // part for both and hands it the whole vector at the end.
 //
-// Invariant: entering the level of distance d, an acting member has the chunks of members m .. m+d-1 (m: itself with its
-// low bits cleared), which lie side by side.
+// Invariant: entering the level of distance d, an acting member has the chunks of members m .. m+d-1 (m: itself with
+// its low bits cleared), which lie side by side.
 //
 // log2 C exchanges, two transfers more in pairs. Source: Thakur, Rabenseifner and Gropp 2005. Memory: none.
 

@@ -9,7 +9,7 @@
 // Invariant: a place that enters step k has the blocks before k - (its place - 1).
 //
 // Every rank but the last sends the data once, whatever P is, where the root of a binomial tree sends it log2 P times:
-// for messages of many blocks it takes the time of one transfer. The last block arrives P - 2 steps after it could have.
+// for messages of many blocks it takes the time of one transfer. The last block arrives P - 2 steps late.
 
 #include "algorithms.h"
 #include "ring.h"

@@ -7,8 +7,8 @@
 //
 // Invariant: a rank has the chunks of the places of its subtree that are nearer than the next child, in that order.
 //
-// ceil(log2 P) steps at the root in place of P-1; a chunk crosses once for each level that it climbs. Memory: the chunks
-// of the subtree; at the root that of the one subtree whose chunks do not lie side by side.
+// ceil(log2 P) steps at the root in place of P-1; a chunk crosses once for each level that it climbs. Memory: the
+// chunks of the subtree; at the root that of the one subtree whose chunks do not lie side by side.
 //
 // The length of the whole vector is known at the root only. A rank does not need it: chunks differ by at most one
 // element, which bounds what arrives; and that the chunks of a subtree fit together is checked where they meet.
@@ -67,7 +67,7 @@ void gather_binomial_off_root(Communicator& comm, std::span<const std::byte> own
                   "rank " + std::to_string(comm.rank()) + ": mismatch in gather (binomial): in has " +
                       std::to_string(own.size() / element_bytes) + " elements, and " + std::to_string(elements) +
                       " came from peer " + std::to_string(tree.child(distance)) + " for " +
-                      std::to_string(tree.child_width(distance)) + " ranks: no vector has such chunks",
+                      std::to_string(tree.child_width(distance)) + " of the ranks: no vector has such chunks",
                   tree.child(distance));
   }
   comm.send(tree.parent(), joined.bytes().first(filled));

@@ -17,8 +17,8 @@ namespace shoal::detail {
 ///                   └─ 4 ─┬─ 5          widths: 0: 7   2: 2   4: 3   the others: 1
 ///                         └─ 6
 ///
-/// The ranks of a subtree are consecutive, modulo P; so are their chunks, but in one subtree at most, which has the last
-/// ranks and then the first ones.
+/// The ranks of a subtree are consecutive, modulo P; so are their chunks, but in one subtree at most, which has the
+/// last ranks and then the first ones.
 class Subtree {
  public:
   constexpr Subtree(int ranks, int rank, int root) noexcept

@@ -10,10 +10,13 @@ TEST_P(AllGather, JoinsTheChunksInRankOrderOnEveryRank) {
   const auto ranks = run_ranks(
       GetParam(),
       [](Communicator& comm) {
-        for (const bool in_place : {false, true}) {
-          for (const std::size_t count : counts_around(comm.size())) expect_all_gather<float>(comm, count, in_place);
-          for_each_type(AllTypes{}, [&]<class T>() { expect_all_gather<T>(comm, 131, in_place); });
-          expect_all_gather<double>(comm, 100'003, in_place);
+        for (const Algorithm algorithm : ways_to(Operation::all_gather)) {
+          for (const bool in_place : {false, true}) {
+            for (const std::size_t count : counts_around(comm.size()))
+              expect_all_gather<float>(comm, count, in_place, algorithm);
+            for_each_type(AllTypes{}, [&]<class T>() { expect_all_gather<T>(comm, 131, in_place, algorithm); });
+            expect_all_gather<double>(comm, 100'003, in_place, algorithm);
+          }
         }
       },
       small_channel());
@@ -28,10 +31,36 @@ TEST(AllGatherBytes, AreAllButTheRightNeighboursChunkOutAndAllButTheOwnIn) {
     const auto rank = static_cast<std::size_t>(comm.rank());
     std::vector<float> out(10);
     const Traffic before = comm.traffic();
-    all_gather(comm, std::vector<float>(rank < 2 ? 3 : 2, static_cast<float>(rank)), out);
+    all_gather(comm, std::vector<float>(rank < 2 ? 3 : 2, static_cast<float>(rank)), out,
+               {.algorithm = Algorithm::ring});
     EXPECT_EQ((comm.traffic() - before).sent, sent[rank]);
     EXPECT_EQ((comm.traffic() - before).received, received[rank]);
     EXPECT_EQ(out, (std::vector<float>{0, 0, 0, 1, 1, 1, 2, 2, 3, 3}));
+  });
+  EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
+TEST(AllGatherBytes, OfDoublingAndBruckAreThoseOfTheirLevels) {
+  // 5 ranks, 7 f32: chunks of 8, 8, 4, 4, 4 bytes. Doubling: 1 stands behind 0; members are {0 1}, 2, 3, 4.
+  //   1 > 0: 8.  {0 1} <> 2, 3 <> 4.  {0 1} 2 <> 3 4, the latter between 0 and 3, 2 and 4.  0 > 1: 28.
+  // Bruck: the own chunk, then two from the own on, then one more.
+  const auto ranks = run_ranks(5, [](Communicator& comm) {
+    const std::array<std::uint64_t, 5> doubling_sent{16 + 20 + 28, 8, 4 + 20, 4 + 8, 4 + 8};
+    const std::array<std::uint64_t, 5> doubling_received{8 + 4 + 8, 28, 16 + 8, 4 + 20, 4 + 20};
+    const std::array<std::uint64_t, 5> bruck_sent{8 + 16 + 8, 8 + 12 + 8, 4 + 8 + 4, 4 + 8 + 4, 4 + 12 + 4};
+    const auto rank = static_cast<std::size_t>(comm.rank());
+    const std::vector<float> in(rank < 2 ? 2 : 1, static_cast<float>(rank));
+    std::vector<float> out(7);
+    const Traffic before = comm.traffic();
+    all_gather(comm, in, out, {.algorithm = Algorithm::recursive_doubling});
+    const Traffic doubling = comm.traffic() - before;
+    EXPECT_EQ(doubling.sent, doubling_sent[rank]);
+    EXPECT_EQ(doubling.received, doubling_received[rank]);
+    EXPECT_EQ(out, (std::vector<float>{0, 0, 1, 1, 2, 3, 4}));
+    all_gather(comm, in, out, {.algorithm = Algorithm::bruck});
+    const Traffic bruck = comm.traffic() - before - doubling;
+    EXPECT_EQ(bruck.sent, bruck_sent[rank]);
+    EXPECT_EQ(bruck.received, 28 - 4 * in.size());
   });
   EXPECT_TRUE(ranks.all_passed()) << ranks;
 }

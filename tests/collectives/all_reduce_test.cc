@@ -12,7 +12,7 @@ TEST_P(AllReduce, GivesEveryRankTheReductionAtEveryCount) {
   const auto ranks = run_ranks(
       GetParam(),
       [](Communicator& comm) {
-        for (const Asked algorithm : kWaysToReduce)
+        for (const Algorithm algorithm : ways_to(Operation::all_reduce))
           for (const std::size_t count : counts_around(comm.size()))
             for (const ReduceOp op : {ReduceOp::sum, ReduceOp::mean})
               expect_all_reduce<float>(comm, count, op, algorithm);
@@ -26,9 +26,9 @@ TEST_P(AllReduce, KnowsEveryReductionOfEveryType) {
       GetParam(),
       [](Communicator& comm) {
         for_each_type(AllTypes{}, [&]<class T>() {
-          for (const Asked algorithm : kWaysToReduce)
+          for (const Algorithm algorithm : ways_to(Operation::all_reduce))
             for (const ReduceOp op : kAllReductions)
-              if (can<T>(algorithm.used, op)) expect_all_reduce<T>(comm, 131, op, algorithm);
+              if (can<T>(algorithm, op)) expect_all_reduce<T>(comm, 131, op, algorithm);
         });
       },
       small_channel());
@@ -39,7 +39,7 @@ TEST_P(AllReduce, PassesMessagesOfManyTimesTheChannelInSeveralRounds) {
   const auto ranks = run_ranks(
       GetParam(),
       [](Communicator& comm) {
-        for (const Asked algorithm : kWaysToReduce)
+        for (const Algorithm algorithm : ways_to(Operation::all_reduce))
           for (const std::size_t count : {150'001U, 8192U * 9U * 2U, 8192U * 9U * 2U + 1U})
             expect_all_reduce<float>(comm, count, ReduceOp::sum, algorithm);
       },

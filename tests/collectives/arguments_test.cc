@@ -130,7 +130,7 @@ TEST(Algorithms, ThatCannotDoWhatIsAskedAreRefusedByName) {
   const auto ring_on_one = [](Communicator& comm) {
     return Options{.algorithm = comm.rank() == 1 ? Algorithm::ring : Algorithm::automatic};
   };
-  expect_refused(3, 1, "broadcast: algorithm ring is not one of: binomial", [&](Communicator& comm) {
+  expect_refused(3, 1, "broadcast: algorithm ring is not one of: binomial, pipelined", [&](Communicator& comm) {
     auto data = some(3);
     broadcast(comm, data, 1, ring_on_one(comm));
   });
@@ -141,6 +141,27 @@ TEST(Algorithms, ThatCannotDoWhatIsAskedAreRefusedByName) {
                    std::vector<std::int16_t> data(3);
                    all_reduce(comm, data, ReduceOp::mean, ring_on_one(comm));
                  });
+}
+
+TEST(Algorithms, ThatPassPartialResultsOnAreRefusedForWhatTheTypeCannotHold) {
+  const auto refusal = [](Algorithm algorithm, std::string_view what, std::string_view kind) {
+    return "algorithm " + std::string(name(algorithm)) + " cannot form the " + std::string(what) +
+           ", which needs a wider " + std::string(kind) + " than travels; pairwise can";
+  };
+  for (const Algorithm algorithm : {Algorithm::recursive_doubling, Algorithm::recursive_halving, Algorithm::binomial}) {
+    expect_refused(2, 1, "all_reduce: " + refusal(algorithm, "mean of u8", "sum"), [&](Communicator& comm) {
+      std::vector<std::uint8_t> data(3);
+      all_reduce(comm, data, comm.rank() == 1 ? ReduceOp::mean : ReduceOp::sum, {.algorithm = algorithm});
+    });
+    expect_refused(2, 1, "all_reduce: " + refusal(algorithm, "sum of bf16", "sum"), [&](Communicator& comm) {
+      std::vector<bf16> data(3);
+      all_reduce(comm, data, comm.rank() == 1 ? ReduceOp::sum : ReduceOp::max, {.algorithm = algorithm});
+    });
+    expect_refused(2, 1, "all_reduce: " + refusal(algorithm, "prod of f16", "product"), [&](Communicator& comm) {
+      std::vector<f16> data(3);
+      all_reduce(comm, data, comm.rank() == 1 ? ReduceOp::prod : ReduceOp::min, {.algorithm = algorithm});
+    });
+  }
 }
 
 TEST(ReductionsOfBits, AreRefusedForFloatingPointByName) {

@@ -1,5 +1,6 @@
 // Sums of floating-point numbers depend on their order. Here the order shows.
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -14,30 +15,41 @@ std::uint64_t digest(std::span<const std::byte> bytes) {  // FNV-1a
   return hash;
 }
 
+/// By default, and by every algorithm but the ring.
+std::vector<Algorithm> canonical_ways_to(Operation operation) {
+  std::vector<Algorithm> ways = ways_to(operation);
+  std::erase(ways, Algorithm::ring);
+  return ways;
+}
+
 TEST(CanonicalOrder, AddsFarRanksFirst) {
   // (1e8 + -1e8) + (1 + 1) = 2; from left to right it would be 1, as a ring's chunks: 0, 1 or 2.
   const std::array<float, 4> values{1e8F, 1.0F, -1e8F, 1.0F};
   const auto ranks = run_ranks(4, [&](Communicator& comm) {
     const float mine = values[static_cast<std::size_t>(comm.rank())];
-    for (const std::size_t count : {1U, 2U, 3U, 4U, 5U, 17U, 4000U, 40'000U}) {
-      std::vector<float> data(count, mine);
-      all_reduce(comm, data, ReduceOp::sum);
-      EXPECT_EQ(data, std::vector<float>(count, 2.0F));
+    for (const std::size_t count : {1U, 2U, 3U, 4U, 5U, 17U, 1024U, 1025U, 40'000U}) {
+      for (const Algorithm algorithm : canonical_ways_to(Operation::all_reduce)) {
+        std::vector<float> data(count, mine);
+        all_reduce(comm, data, ReduceOp::sum, {.algorithm = algorithm});
+        EXPECT_EQ(data, std::vector<float>(count, 2.0F)) << name(algorithm);
 
-      std::vector<float> halves(count, mine);
-      const auto own = reduce_scatter(comm, halves, ReduceOp::sum);
-      all_gather(comm, own, halves);
-      EXPECT_EQ(halves, std::vector<float>(count, 2.0F));
-
-      std::vector<float> at_root(comm.rank() == 3 ? count : 0);
-      reduce(comm, std::vector<float>(count, mine), at_root, ReduceOp::sum, 3);
-      if (comm.rank() == 3) {
-        EXPECT_EQ(at_root, std::vector<float>(count, 2.0F));
+        std::vector<float> mean(count, mine);
+        all_reduce(comm, mean, ReduceOp::mean, {.algorithm = algorithm});
+        EXPECT_EQ(mean, std::vector<float>(count, 0.5F)) << name(algorithm);
       }
-
-      std::vector<float> mean(count, mine);
-      all_reduce(comm, mean, ReduceOp::mean);
-      EXPECT_EQ(mean, std::vector<float>(count, 0.5F));
+      for (const Algorithm algorithm : canonical_ways_to(Operation::reduce_scatter)) {
+        std::vector<float> halves(count, mine);
+        const auto own = reduce_scatter(comm, halves, ReduceOp::sum, {.algorithm = algorithm});
+        all_gather(comm, own, halves);
+        EXPECT_EQ(halves, std::vector<float>(count, 2.0F)) << name(algorithm);
+      }
+      for (const Algorithm algorithm : canonical_ways_to(Operation::reduce)) {
+        for (int root = 0; root < 4; ++root) {
+          std::vector<float> at_root(comm.rank() == root ? count : 0);
+          reduce(comm, std::vector<float>(count, mine), at_root, ReduceOp::sum, root, {.algorithm = algorithm});
+          EXPECT_EQ(at_root, std::vector<float>(at_root.size(), 2.0F)) << name(algorithm);
+        }
+      }
     }
   });
   EXPECT_TRUE(ranks.all_passed()) << ranks;
@@ -81,16 +93,68 @@ TEST(RingOrder, DiffersFromChunkToChunkAndIsThereforeNeverTheDefault) {
   EXPECT_TRUE(ranks.all_passed()) << ranks;
 }
 
+/// A NaN that tells whose it is.
+float nan_of(int rank) { return std::bit_cast<float>(0x7fc00001U + static_cast<std::uint32_t>(rank)); }
+
+class Operands : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Worlds, Operands, testing::Range(2, 10), world_name);
+
+TEST_P(Operands, OfTheLowerRankStandLeftInEveryAlgorithmAndAtEveryRoot) {
+  // Of two NaNs max takes the left one, so the one that is left tells where each stood. At position i the ranks of the
+  // bits of i have one.
+  const int world = GetParam();
+  const std::size_t count = std::size_t{1} << world;
+  const auto value = [](int rank, std::size_t i) {
+    return (i >> rank & 1) != 0 ? nan_of(rank) : static_cast<float>(rank);
+  };
+  std::vector<float> expected(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<float> at;
+    for (int rank = 0; rank < world; ++rank) at.push_back(value(rank, i));
+    std::size_t distance = std::bit_floor(at.size() - 1);
+    for (; distance >= 1; distance /= 2)
+      for (std::size_t rank = 0; rank + distance < at.size() && rank < distance; ++rank)
+        if (!std::isnan(at[rank]) && !(at[rank + distance] <= at[rank])) at[rank] = at[rank + distance];
+    expected[i] = at[0];
+  }
+
+  const auto ranks = run_ranks(world, [&](Communicator& comm) {
+    std::vector<float> in(count);
+    for (std::size_t i = 0; i < count; ++i) in[i] = value(comm.rank(), i);
+    for (const Algorithm algorithm : canonical_ways_to(Operation::all_reduce)) {
+      auto data = in;
+      all_reduce(comm, data, ReduceOp::max, {.algorithm = algorithm});
+      EXPECT_TRUE(same_bits(expected, data)) << "all_reduce by " << name(algorithm);
+    }
+    for (const Algorithm algorithm : canonical_ways_to(Operation::reduce_scatter)) {
+      std::vector<float> own(chunk_of(in, comm.rank(), comm.size()).size());
+      reduce_scatter(comm, in, own, ReduceOp::max, {.algorithm = algorithm});
+      EXPECT_TRUE(same_bits(chunk_of(expected, comm.rank(), comm.size()), own)) << "by " << name(algorithm);
+    }
+    for (const Algorithm algorithm : canonical_ways_to(Operation::reduce)) {
+      for (int root = 0; root < comm.size(); ++root) {
+        std::vector<float> out(comm.rank() == root ? count : 0);
+        reduce(comm, in, out, ReduceOp::max, root, {.algorithm = algorithm});
+        if (comm.rank() == root) {
+          EXPECT_TRUE(same_bits(expected, out)) << "root " << root << " by " << name(algorithm);
+        }
+      }
+    }
+  });
+  EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
 class SameBits : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Worlds, SameBits, testing::Values(3, 4, 6, 7), world_name);
 
 TEST_P(SameBits, OnAllRanksAtAThousandSizes) {
   const auto ranks = run_ranks(GetParam(), [](Communicator& comm) {
+    const auto ways = ways_to(Operation::all_reduce);
     for (std::size_t index = 0; index < 1000; ++index) {
       // Every size to 900, then on by steps over the block of the pairwise algorithm, 8,192 elements a rank.
       const std::size_t count = index <= 900 ? index : 8192 * static_cast<std::size_t>(comm.size()) - 50 + index - 900;
       auto data = values_of<float>(comm.rank(), count);
-      all_reduce(comm, data, ReduceOp::sum, {.algorithm = index % 3 == 0 ? Algorithm::ring : Algorithm::automatic});
+      all_reduce(comm, data, ReduceOp::sum, {.algorithm = ways[index % ways.size()]});
       const std::uint64_t mine = digest(std::as_bytes(std::span(data)));
       std::vector<std::uint64_t> all(static_cast<std::size_t>(comm.size()));
       all_gather(comm, std::span(&mine, 1), all);
@@ -105,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(Worlds, SpecialValues, testing::Values(1, 2, 3, 5, 8), 
 
 TEST_P(SpecialValues, NanOnAnyRankIsNanOnAllAndMinusZeroIsBelowZero) {
   const auto ranks = run_ranks(GetParam(), [](Communicator& comm) {
-    for (const Algorithm algorithm : {Algorithm::pairwise, Algorithm::ring}) {
+    for (const Algorithm algorithm : ways_to(Operation::all_reduce)) {
       for (const ReduceOp op : {ReduceOp::min, ReduceOp::max}) {
         for (int culprit = 0; culprit < comm.size(); ++culprit) {
           const bool mine = comm.rank() == culprit;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "half_reference.h"
+#include "selection.h"
 #include "shoal/shoal.h"
 #include "support/run_ranks.h"
 
@@ -26,7 +27,8 @@ inline std::ostream& operator<<(std::ostream& out, const TrafficCount& count) {
   return out << count.calls << " calls, " << count.sent << " sent, " << count.received << " received";
 }
 inline std::ostream& operator<<(std::ostream& out, const Cost& cost) {
-  return out << cost.sent << " sent, " << cost.received << " received, " << cost.steps << " steps";
+  return out << cost.sent << " sent, " << cost.received << " received, " << cost.steps << " steps, " << cost.messages
+             << " messages";
 }
 
 }  // namespace shoal
@@ -38,10 +40,11 @@ inline constexpr int kMostRanks = 9;
 /// Channels so small that most messages are many times their size.
 inline LaunchOptions small_channel() { return {.channel_bytes = 4096, .heap_bytes = std::uint64_t{1} << 20}; }
 
-/// Counts around the number of ranks, some that no number of ranks divides, and one beyond the channel.
+/// Fewer than there are ranks, counts around that number, some that no number of ranks divides, those around the switch
+/// from few bytes to many (of 4-byte elements), and one beyond the channel.
 inline std::vector<std::size_t> counts_around(int ranks) {
   const auto p = static_cast<std::size_t>(ranks);
-  std::vector<std::size_t> counts{0, 1, p - 1, p, p + 1, 17, 259, 4099};
+  std::vector<std::size_t> counts{0, 1, 2, 3, p - 1, p, p + 1, 17, 259, 1024, 1025, 4099};
   std::ranges::sort(counts);
   counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
   return counts;
@@ -204,10 +207,27 @@ std::vector<T> chunk_of(const std::vector<T>& whole, int rank, int ranks) {
   return part(whole, bounds[static_cast<std::size_t>(rank)], bounds[static_cast<std::size_t>(rank) + 1]);
 }
 
+/// `automatic` and every algorithm of the operation: the ways in which a call may ask.
+inline std::vector<Algorithm> ways_to(Operation operation) {
+  const auto algorithms = detail::algorithms_of(operation);
+  std::vector<Algorithm> ways(algorithms.size() + 1, Algorithm::automatic);
+  std::ranges::copy(algorithms, ways.begin() + 1);
+  return ways;
+}
+
+/// The algorithm that must do a call which asks for `asked`. (What the default should be is tests/selection_test.cc's.)
+inline Algorithm doer(Algorithm asked, Operation operation, int ranks, std::size_t count, DataType type,
+                      ReduceOp op = ReduceOp::sum) {
+  if (asked != Algorithm::automatic) return asked;
+  const auto reduction =
+      detail::reduces(operation) ? std::optional(detail::Reduction{.op = op, .type = type}) : std::nullopt;
+  return detail::default_algorithm(operation, reduction, {.bytes = count * element_bytes(type), .ranks = ranks});
+}
+
 /// Checks that one call, made between two readings of the ledger, moved exactly what the closed form says and
 /// stands in the row of its operation and algorithm.
 inline void expect_cost(const Communicator& comm, const Traffic& before, Operation operation, Algorithm algorithm,
-                        std::size_t count, DataType type, int root = 0) {
+                        std::size_t count, DataType type, int root = 0, ReduceOp op = ReduceOp::sum) {
   const Traffic moved = comm.traffic() - before;
   const Cost predicted = cost({.operation = operation,
                                .algorithm = algorithm,
@@ -215,7 +235,8 @@ inline void expect_cost(const Communicator& comm, const Traffic& before, Operati
                                .type = type,
                                .ranks = comm.size(),
                                .rank = comm.rank(),
-                               .root = root});
+                               .root = root,
+                               .reduce_op = op});
   const TrafficCount expected{.calls = 1, .sent = predicted.sent, .received = predicted.received};
   EXPECT_EQ(moved.sent, predicted.sent);
   EXPECT_EQ(moved.received, predicted.received);
@@ -228,8 +249,10 @@ inline void expect_cost(const Communicator& comm, const Traffic& before, Operati
 inline std::string case_text(std::size_t count, DataType type, ReduceOp op) {
   return "count " + std::to_string(count) + ", " + std::string(name(type)) + " " + std::string(name(op));
 }
-inline std::string case_text(std::size_t count, DataType type, int root = 0) {
-  return "count " + std::to_string(count) + ", " + std::string(name(type)) + ", root " + std::to_string(root);
+inline std::string case_text(std::size_t count, DataType type, int root = 0,
+                             Algorithm algorithm = Algorithm::automatic) {
+  return "by " + std::string(name(algorithm)) + ", count " + std::to_string(count) + ", " + std::string(name(type)) +
+         ", root " + std::to_string(root);
 }
 
 /// One test for each number of ranks.

@@ -41,17 +41,43 @@ TEST(Cost, IsTheTextbooksWhereTheRanksDivideTheCount) {
     return cost({.operation = operation, .algorithm = algorithm, .count = 1200, .ranks = 6, .rank = rank, .root = 2});
   };
   for (int rank = 0; rank < 6; ++rank) {
-    EXPECT_EQ(of(Operation::all_reduce, Algorithm::ring, rank), (Cost{.sent = 8000, .received = 8000, .steps = 10}));
-    EXPECT_EQ(of(Operation::all_reduce, Algorithm::pairwise, rank),
-              (Cost{.sent = 8000, .received = 8000, .steps = 10}));
-    EXPECT_EQ(of(Operation::reduce_scatter, Algorithm::ring, rank), (Cost{.sent = 4000, .received = 4000, .steps = 5}));
-    EXPECT_EQ(of(Operation::all_gather, Algorithm::ring, rank), (Cost{.sent = 4000, .received = 4000, .steps = 5}));
-    EXPECT_EQ(of(Operation::all_to_all, Algorithm::pairwise, rank), (Cost{.sent = 4000, .received = 4000, .steps = 5}));
+    const Cost half{.sent = 4000, .received = 4000, .steps = 5, .messages = 5};
+    const Cost whole{.sent = 8000, .received = 8000, .steps = 10, .messages = 10};
+    EXPECT_EQ(of(Operation::all_reduce, Algorithm::ring, rank), whole);
+    EXPECT_EQ(of(Operation::all_reduce, Algorithm::pairwise, rank), whole);
+    EXPECT_EQ(of(Operation::reduce_scatter, Algorithm::ring, rank), half);
+    EXPECT_EQ(of(Operation::all_gather, Algorithm::ring, rank), half);
+    EXPECT_EQ(of(Operation::all_to_all, Algorithm::pairwise, rank), half);
     EXPECT_EQ(of(Operation::gather, Algorithm::linear, rank),
-              rank == 2 ? (Cost{.received = 4000, .steps = 5}) : (Cost{.sent = 800, .steps = 1}));
+              rank == 2 ? (Cost{.received = 4000, .steps = 5}) : (Cost{.sent = 800, .steps = 1, .messages = 1}));
     EXPECT_EQ(of(Operation::scatter, Algorithm::linear, rank),
-              rank == 2 ? (Cost{.sent = 4000, .steps = 5}) : (Cost{.received = 800, .steps = 1}));
-    EXPECT_EQ(of(Operation::barrier, Algorithm::dissemination, rank), (Cost{.steps = 3}));
+              rank == 2 ? (Cost{.sent = 4000, .steps = 5, .messages = 5}) : (Cost{.received = 800, .steps = 1}));
+    EXPECT_EQ(of(Operation::barrier, Algorithm::dissemination, rank), (Cost{.steps = 3, .messages = 3}));
+  }
+}
+
+TEST(Cost, OfHalvingAndDoublingIsTheTextbooksAtAPowerOfTwo) {
+  // S = 4 * 1600 bytes, P = 8: S/2 + S/4 + S/8 = 5600 each way.
+  const auto of = [](Operation operation, Algorithm algorithm, int rank) {
+    return cost({.operation = operation, .algorithm = algorithm, .count = 1600, .ranks = 8, .rank = rank, .root = 5});
+  };
+  const std::array<std::uint64_t, 8> gathered{1, 4, 1, 2, 1, 8, 1, 2};  // Chunks in the subtree; rank 5 is place 0.
+  for (int rank = 0; rank < 8; ++rank) {
+    const Cost half{.sent = 5600, .received = 5600, .steps = 3, .messages = 3};
+    EXPECT_EQ(of(Operation::reduce_scatter, Algorithm::recursive_halving, rank), half);
+    EXPECT_EQ(of(Operation::all_gather, Algorithm::recursive_doubling, rank), half);
+    EXPECT_EQ(of(Operation::all_gather, Algorithm::bruck, rank), half);
+    EXPECT_EQ(of(Operation::all_reduce, Algorithm::recursive_halving, rank),
+              (Cost{.sent = 11200, .received = 11200, .steps = 6, .messages = 6}));
+    EXPECT_EQ(of(Operation::all_reduce, Algorithm::recursive_doubling, rank),
+              (Cost{.sent = 3 * 6400, .received = 3 * 6400, .steps = 3, .messages = 3}));
+    const std::uint64_t joined = 800 * gathered[static_cast<std::size_t>(rank)];
+    const Cost gather = of(Operation::gather, Algorithm::binomial, rank);
+    EXPECT_EQ(gather.sent, rank == 5 ? 0 : joined);
+    EXPECT_EQ(gather.received, joined - 800);
+    const Cost scatter = of(Operation::scatter, Algorithm::binomial, rank);
+    EXPECT_EQ(scatter.sent, gather.received);
+    EXPECT_EQ(scatter.received, gather.sent);
   }
 }
 
@@ -60,7 +86,11 @@ TEST(Cost, OfUnevenChunksIsExactForEachRank) {
   const std::array<std::uint64_t, 4> sent{28, 28, 32, 32};
   const std::array<std::uint64_t, 4> received{36, 36, 24, 24};
   for (int rank = 0; rank < 4; ++rank) {
-    const Cost moved = cost({.operation = Operation::reduce_scatter, .count = 10, .ranks = 4, .rank = rank});
+    const Cost moved = cost({.operation = Operation::reduce_scatter,
+                             .algorithm = Algorithm::pairwise,
+                             .count = 10,
+                             .ranks = 4,
+                             .rank = rank});
     EXPECT_EQ(moved.sent, sent[static_cast<std::size_t>(rank)]);
     EXPECT_EQ(moved.received, received[static_cast<std::size_t>(rank)]);
   }
@@ -73,7 +103,10 @@ TEST(Cost, OfABroadcastIsThatOfABinomialTree) {
     const Cost moved = cost(
         {.operation = Operation::broadcast, .count = 5, .type = DataType::f64, .ranks = 7, .rank = rank, .root = 3});
     const std::uint64_t sent = sends[static_cast<std::size_t>(rank)];
-    EXPECT_EQ(moved, (Cost{.sent = 40 * sent, .received = rank == 3 ? 0U : 40U, .steps = sent + (rank == 3 ? 0 : 1)}));
+    EXPECT_EQ(moved, (Cost{.sent = 40 * sent,
+                           .received = rank == 3 ? 0U : 40U,
+                           .steps = sent + (rank == 3 ? 0 : 1),
+                           .messages = sent}));
   }
 }
 
@@ -88,6 +121,23 @@ TEST(Cost, CountsTheRoundsOfThePairwiseAlgorithm) {
   EXPECT_EQ(steps(3 * 8192 * 10), 20U);
 }
 
+TEST(Cost, CountsTheBlocksOfThePipelinedBroadcast) {
+  // Three blocks along the chain 1, 2, 3, 0: those between take one step more than the first and the last.
+  const auto of = [](int rank) {
+    return cost({.operation = Operation::broadcast,
+                 .algorithm = Algorithm::pipelined,
+                 .count = 2 * 8192 + 1,
+                 .ranks = 4,
+                 .rank = rank,
+                 .root = 1});
+  };
+  constexpr std::uint64_t kBytes = 65540;
+  EXPECT_EQ(of(1), (Cost{.sent = kBytes, .steps = 3, .messages = 3}));
+  EXPECT_EQ(of(2), (Cost{.sent = kBytes, .received = kBytes, .steps = 4, .messages = 3}));
+  EXPECT_EQ(of(3), (Cost{.sent = kBytes, .received = kBytes, .steps = 4, .messages = 3}));
+  EXPECT_EQ(of(0), (Cost{.received = kBytes, .steps = 3}));
+}
+
 TEST(Cost, HoldsInSixtyFourBits) {
   const Cost moved =
       cost({.operation = Operation::all_reduce, .count = std::uint64_t{1} << 40, .type = DataType::f64, .ranks = 4096});
@@ -95,12 +145,17 @@ TEST(Cost, HoldsInSixtyFourBits) {
 }
 
 TEST(Cost, OfOneRankIsNothing) {
-  for (const Operation operation : kCollectives) {
-    const Cost moved = cost({.operation = operation, .count = 1000});
-    EXPECT_EQ(moved.sent, 0U);
-    EXPECT_EQ(moved.received, 0U);
-    EXPECT_EQ(moved.steps, 0U);
-  }
+  for (const Operation operation : kCollectives)
+    for (const Algorithm algorithm : detail::algorithms_of(operation))
+      EXPECT_EQ(cost({.operation = operation, .algorithm = algorithm, .count = 1000}), Cost{});
+}
+
+TEST(Cost, OfACallThatNamesNoAlgorithmIsThatOfTheOneItWouldUse) {
+  // A sum of 8 i32 goes by recursive doubling, 32 bytes to each of two peers; their mean only by pairwise and ring.
+  CostQuery query{.operation = Operation::all_reduce, .count = 8, .type = DataType::i32, .ranks = 4};
+  EXPECT_EQ(cost(query), (Cost{.sent = 64, .received = 64, .steps = 2, .messages = 2}));
+  query.reduce_op = ReduceOp::mean;
+  EXPECT_EQ(cost(query), (Cost{.sent = 48, .received = 48, .steps = 6, .messages = 6}));
 }
 
 std::string refusal(const CostQuery& query) {
@@ -119,7 +174,13 @@ TEST(Cost, RefusesWhatIsNoCallNamingIt) {
             "cost: root -1 is not one of 4 ranks");
   EXPECT_EQ(refusal({.operation = Operation::broadcast, .ranks = 0}), "cost: rank 0 is not one of 0 ranks");
   EXPECT_EQ(refusal({.operation = Operation::broadcast, .algorithm = Algorithm::ring}),
-            "cost: broadcast: algorithm ring is not one of: binomial");
+            "cost: broadcast: algorithm ring is not one of: binomial, pipelined");
+  EXPECT_EQ(refusal({.operation = Operation::all_reduce,
+                     .algorithm = Algorithm::binomial,
+                     .type = DataType::i8,
+                     .reduce_op = ReduceOp::mean}),
+            "cost: all_reduce: algorithm binomial cannot form the mean of i8, which needs a wider sum than travels; "
+            "pairwise can");
   EXPECT_EQ(refusal({.operation = Operation::gather_v}),
             "cost: gather_v has no closed form: its bytes depend on its lengths");
 }

@@ -10,13 +10,36 @@ TEST_P(Gather, JoinsTheChunksInRankOrderAtAnyRoot) {
   const auto ranks = run_ranks(
       GetParam(),
       [](Communicator& comm) {
-        for (const std::size_t count : counts_around(comm.size()))
-          for (int root = 0; root < comm.size(); ++root) expect_gather<float>(comm, count, root);
-        for_each_type(AllTypes{}, [&]<class T>() { expect_gather<T>(comm, 131, comm.size() - 1); });
-        expect_gather<double>(comm, 100'003, comm.size() / 2);
+        for (const Algorithm algorithm : ways_to(Operation::gather)) {
+          for (const std::size_t count : counts_around(comm.size()))
+            for (int root = 0; root < comm.size(); ++root) expect_gather<float>(comm, count, root, algorithm);
+          for_each_type(AllTypes{}, [&]<class T>() { expect_gather<T>(comm, 131, comm.size() - 1, algorithm); });
+          expect_gather<double>(comm, 100'003, comm.size() / 2, algorithm);
+        }
       },
       small_channel());
   EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
+TEST(GatherLengths, ThatFitNoVectorAreFoundWhereTheyMeet) {
+  // 10 elements over 4 are 3, 3, 2, 2. Here ranks 2 and 3 have 3 and 1, which are 4 together, too.
+  const auto ranks = run_ranks(4, [](Communicator& comm) {
+    const std::array<std::size_t, 4> sizes{3, 3, 3, 1};
+    std::vector<float> out(comm.rank() == 0 ? 10 : 0);
+    try {
+      gather(comm, std::vector<float>(sizes[static_cast<std::size_t>(comm.rank())]), out, 0,
+             {.algorithm = Algorithm::binomial});
+      barrier(comm);
+      ADD_FAILURE() << "not found";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::mismatch);
+      EXPECT_STREQ(
+          error.what(),
+          "rank 2: mismatch in gather (binomial): in has 3 elements, and 1 came from peer 3 for 1 of the ranks: "
+          "no vector has such chunks");
+    }
+  });
+  EXPECT_TRUE(ranks.checks_passed()) << ranks;
 }
 
 TEST(GatherBytes, AreTheForeignChunks) {

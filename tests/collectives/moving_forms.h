@@ -7,25 +7,27 @@
 namespace shoal::test {
 
 template <class T>
-void expect_broadcast(Communicator& comm, std::size_t count, int root, Options options = {}) {
-  SCOPED_TRACE(case_text(count, kDataType<T>, root));
+void expect_broadcast(Communicator& comm, std::size_t count, int root, Algorithm asked = Algorithm::automatic) {
+  SCOPED_TRACE(case_text(count, kDataType<T>, root, asked));
+  const Algorithm algorithm = doer(asked, Operation::broadcast, comm.size(), count, kDataType<T>);
   auto data = values_of<T>(comm.rank(), count);
   const Traffic before = comm.traffic();
-  broadcast(comm, data, root, options);
-  expect_cost(comm, before, Operation::broadcast, Algorithm::binomial, count, kDataType<T>, root);
+  broadcast(comm, data, root, {.algorithm = asked});
+  expect_cost(comm, before, Operation::broadcast, algorithm, count, kDataType<T>, root);
   EXPECT_TRUE(same_bits(values_of<T>(root, count), data));
 }
 
 template <class T>
-void expect_gather(Communicator& comm, std::size_t count, int root) {
-  SCOPED_TRACE(case_text(count, kDataType<T>, root));
+void expect_gather(Communicator& comm, std::size_t count, int root, Algorithm asked = Algorithm::automatic) {
+  SCOPED_TRACE(case_text(count, kDataType<T>, root, asked));
+  const Algorithm algorithm = doer(asked, Operation::gather, comm.size(), count, kDataType<T>);
   const auto whole = values_of<T>(99, count);
   const auto in = chunk_of(whole, comm.rank(), comm.size());
   const auto in_before = in;
   auto out = blank<T>(comm.rank() == root ? count : 0);
   const Traffic before = comm.traffic();
-  gather(comm, in, out, root);
-  expect_cost(comm, before, Operation::gather, Algorithm::linear, count, kDataType<T>, root);
+  gather(comm, in, out, root, {.algorithm = asked});
+  expect_cost(comm, before, Operation::gather, algorithm, count, kDataType<T>, root);
   if (comm.rank() == root) {
     EXPECT_TRUE(same_bits(whole, out));
   }
@@ -42,20 +44,22 @@ std::vector<T> every_nth(const std::vector<T>& whole, int rank, int ranks) {
 }
 
 template <class T>
-void expect_scatter(Communicator& comm, std::size_t count, int root, bool cyclic) {
-  SCOPED_TRACE(case_text(count, kDataType<T>, root));
+void expect_scatter(Communicator& comm, std::size_t count, int root, bool cyclic,
+                    Algorithm asked = Algorithm::automatic) {
+  SCOPED_TRACE(case_text(count, kDataType<T>, root, asked));
+  const Operation operation = cyclic ? Operation::scatter_cyclic : Operation::scatter;
+  const Algorithm algorithm = doer(asked, operation, comm.size(), count, kDataType<T>);
   const auto whole = values_of<T>(99, count);
   const auto expected = cyclic ? every_nth(whole, comm.rank(), comm.size()) : chunk_of(whole, comm.rank(), comm.size());
   const auto in = comm.rank() == root ? whole : std::vector<T>{};
   auto out = blank<T>(expected.size());
   const Traffic before = comm.traffic();
   if (cyclic) {
-    scatter_cyclic(comm, in, out, root);
+    scatter_cyclic(comm, in, out, root, {.algorithm = asked});
   } else {
-    scatter(comm, in, out, root);
+    scatter(comm, in, out, root, {.algorithm = asked});
   }
-  expect_cost(comm, before, cyclic ? Operation::scatter_cyclic : Operation::scatter, Algorithm::linear, count,
-              kDataType<T>, root);
+  expect_cost(comm, before, operation, algorithm, count, kDataType<T>, root);
   EXPECT_TRUE(same_bits(expected, out));
   if (comm.rank() == root) {
     EXPECT_TRUE(same_bits(whole, in));
@@ -80,8 +84,9 @@ void expect_all_to_all(Communicator& comm, std::size_t count) {
 }
 
 template <class T>
-void expect_all_gather(Communicator& comm, std::size_t count, bool in_place) {
-  SCOPED_TRACE(case_text(count, kDataType<T>) + (in_place ? ", in place" : ""));
+void expect_all_gather(Communicator& comm, std::size_t count, bool in_place, Algorithm asked = Algorithm::automatic) {
+  SCOPED_TRACE(case_text(count, kDataType<T>, 0, asked) + (in_place ? ", in place" : ""));
+  const Algorithm algorithm = doer(asked, Operation::all_gather, comm.size(), count, kDataType<T>);
   const auto whole = values_of<T>(99, count);
   const auto in = chunk_of(whole, comm.rank(), comm.size());
   auto out = blank<T>(count);
@@ -90,11 +95,11 @@ void expect_all_gather(Communicator& comm, std::size_t count, bool in_place) {
     const auto begin = split_bounds(count, comm.size())[static_cast<std::size_t>(comm.rank())];
     const auto own = std::span(out).subspan(begin, in.size());
     std::ranges::copy(in, own.begin());
-    all_gather(comm, own, out);
+    all_gather(comm, own, out, {.algorithm = asked});
   } else {
-    all_gather(comm, in, out);
+    all_gather(comm, in, out, {.algorithm = asked});
   }
-  expect_cost(comm, before, Operation::all_gather, Algorithm::ring, count, kDataType<T>);
+  expect_cost(comm, before, Operation::all_gather, algorithm, count, kDataType<T>);
   EXPECT_TRUE(same_bits(whole, out));
   EXPECT_TRUE(same_bits(chunk_of(whole, comm.rank(), comm.size()), in));
 }

@@ -10,7 +10,7 @@ TEST_P(ReduceScatter, LeavesEachRankItsChunkAtEveryCount) {
   const auto ranks = run_ranks(
       GetParam(),
       [](Communicator& comm) {
-        for (const Asked algorithm : kWaysToReduce)
+        for (const Algorithm algorithm : ways_to(Operation::reduce_scatter))
           for (const std::size_t count : counts_around(comm.size()))
             for (const ReduceOp op : {ReduceOp::sum, ReduceOp::max})
               expect_reduce_scatter<float>(comm, count, op, algorithm);
@@ -24,9 +24,9 @@ TEST_P(ReduceScatter, KnowsEveryReductionOfEveryType) {
       GetParam(),
       [](Communicator& comm) {
         for_each_type(AllTypes{}, [&]<class T>() {
-          for (const Asked algorithm : kWaysToReduce)
+          for (const Algorithm algorithm : ways_to(Operation::reduce_scatter))
             for (const ReduceOp op : kAllReductions)
-              if (can<T>(algorithm.used, op)) expect_reduce_scatter<T>(comm, 131, op, algorithm);
+              if (can<T>(algorithm, op)) expect_reduce_scatter<T>(comm, 131, op, algorithm);
         });
       },
       small_channel());
@@ -37,7 +37,7 @@ TEST_P(ReduceScatter, PassesMessagesOfManyTimesTheChannelInSeveralRounds) {
   const auto ranks = run_ranks(
       GetParam(),
       [](Communicator& comm) {
-        for (const Asked algorithm : kWaysToReduce)
+        for (const Algorithm algorithm : ways_to(Operation::reduce_scatter))
           for (const std::size_t count : {75'001U, 4096U * 9U * 2U, 4096U * 9U * 2U + 1U})
             expect_reduce_scatter<double>(comm, count, ReduceOp::mean, algorithm);
       },
@@ -94,6 +94,24 @@ TEST(ReduceScatterBytes, AreTheForeignOnesOfEachRankAndInTotalAsManyReceivedAsSe
     });
     EXPECT_TRUE(ranks.all_passed()) << "count " << count << '\n' << ranks;
   }
+}
+
+TEST(ReduceScatterHalving, MovesHalvesAndTheOuterRanksWholeVectors) {
+  // 6 f32 over 6. 4 and 5 hand 24 bytes in to 0 and 1; blocks are {0 4} {1 5} {2} {3}. At distance 2, ranks 0 and 1
+  // give {2} {3} and keep {0 4} {1 5}; at distance 1 rank 0 gives {1 5}. Then 0 and 1 hand chunks 4 and 5 out.
+  const auto ranks = run_ranks(6, [](Communicator& comm) {
+    const std::array<std::uint64_t, 6> sent{8 + 8 + 4, 8 + 8 + 4, 16 + 4, 16 + 4, 24, 24};
+    const std::array<std::uint64_t, 6> received{24 + 16 + 8, 24 + 16 + 8, 8 + 4, 8 + 4, 4, 4};
+    const auto rank = static_cast<std::size_t>(comm.rank());
+    std::vector<float> data(6);
+    for (std::size_t i = 0; i < 6; ++i) data[i] = static_cast<float>(10 * rank + i);
+    const Traffic before = comm.traffic();
+    const auto own = reduce_scatter(comm, data, ReduceOp::sum, {.algorithm = Algorithm::recursive_halving});
+    EXPECT_EQ((comm.traffic() - before).sent, sent[rank]);
+    EXPECT_EQ((comm.traffic() - before).received, received[rank]);
+    EXPECT_EQ(own[0], 150.0F + 6.0F * static_cast<float>(rank));
+  });
+  EXPECT_TRUE(ranks.all_passed()) << ranks;
 }
 
 TEST(ReduceScatterShards, JoinToTheSerialSum) {

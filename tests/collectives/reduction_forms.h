@@ -20,7 +20,7 @@ T serial_ring(ReduceOp op, const std::vector<T>& values, std::size_t owner) {
   return sum;
 }
 
-/// The whole vector that ranks with values_of(rank, count) must end with, by either algorithm.
+/// The whole vector that ranks with values_of(rank, count) must end with: only the ring has an order of its own.
 template <class T>
 std::vector<T> expected_by(Algorithm algorithm, ReduceOp op, int ranks, std::size_t count) {
   if (algorithm != Algorithm::ring) return reduced_values<T>(op, ranks, count);
@@ -43,70 +43,64 @@ bool can(Algorithm algorithm, ReduceOp op) {
   // What is formed in a wider type only an algorithm that combines all operands in one place can form.
   const bool adds = op == ReduceOp::sum || op == ReduceOp::mean || op == ReduceOp::prod;
   const bool wider = kIsHalf<T> ? adds : std::is_integral_v<T> && op == ReduceOp::mean;
-  return !wider || algorithm == Algorithm::pairwise;
+  return !wider || algorithm == Algorithm::pairwise || algorithm == Algorithm::automatic;
 }
 
-/// Forms of a call with the algorithm `asked`, which must be done by `used`.
-struct Asked {
-  Algorithm asked = Algorithm::automatic;
-  Algorithm used = Algorithm::pairwise;
-};
-inline constexpr std::array kWaysToReduce{Asked{Algorithm::automatic, Algorithm::pairwise},
-                                          Asked{Algorithm::pairwise, Algorithm::pairwise},
-                                          Asked{Algorithm::ring, Algorithm::ring}};
-
 template <class T>
-void expect_all_reduce(Communicator& comm, std::size_t count, ReduceOp op, Asked algorithm) {
-  SCOPED_TRACE(case_text(count, kDataType<T>, op) + " by " + std::string(name(algorithm.asked)));
-  const auto expected = expected_by<T>(algorithm.used, op, comm.size(), count);
+void expect_all_reduce(Communicator& comm, std::size_t count, ReduceOp op, Algorithm asked) {
+  const Algorithm algorithm = doer(asked, Operation::all_reduce, comm.size(), count, kDataType<T>, op);
+  SCOPED_TRACE(case_text(count, kDataType<T>, op) + " by " + std::string(name(asked)));
+  const auto expected = expected_by<T>(algorithm, op, comm.size(), count);
   const auto in = values_of<T>(comm.rank(), count);
 
   auto data = in;
   const Traffic before = comm.traffic();
-  all_reduce(comm, data, op, {.algorithm = algorithm.asked});
-  expect_cost(comm, before, Operation::all_reduce, algorithm.used, count, kDataType<T>);
+  all_reduce(comm, data, op, {.algorithm = asked});
+  expect_cost(comm, before, Operation::all_reduce, algorithm, count, kDataType<T>, 0, op);
   EXPECT_TRUE(same_bits(expected, data)) << "in place";
 
   auto out = blank<T>(count);
   const Traffic between = comm.traffic();
-  all_reduce(comm, in, out, op, {.algorithm = algorithm.asked});
-  expect_cost(comm, between, Operation::all_reduce, algorithm.used, count, kDataType<T>);
+  all_reduce(comm, in, out, op, {.algorithm = asked});
+  expect_cost(comm, between, Operation::all_reduce, algorithm, count, kDataType<T>, 0, op);
   EXPECT_TRUE(same_bits(expected, out)) << "out of place";
   EXPECT_TRUE(same_bits(values_of<T>(comm.rank(), count), in)) << "the input is left alone";
 }
 
 template <class T>
-void expect_reduce_scatter(Communicator& comm, std::size_t count, ReduceOp op, Asked algorithm) {
-  SCOPED_TRACE(case_text(count, kDataType<T>, op) + " by " + std::string(name(algorithm.asked)));
-  const auto expected = chunk_of(expected_by<T>(algorithm.used, op, comm.size(), count), comm.rank(), comm.size());
+void expect_reduce_scatter(Communicator& comm, std::size_t count, ReduceOp op, Algorithm asked) {
+  const Algorithm algorithm = doer(asked, Operation::reduce_scatter, comm.size(), count, kDataType<T>, op);
+  SCOPED_TRACE(case_text(count, kDataType<T>, op) + " by " + std::string(name(asked)));
+  const auto expected = chunk_of(expected_by<T>(algorithm, op, comm.size(), count), comm.rank(), comm.size());
   const auto in = values_of<T>(comm.rank(), count);
 
   auto data = in;
   const Traffic before = comm.traffic();
-  const std::span<T> own = reduce_scatter(comm, data, op, {.algorithm = algorithm.asked});
-  expect_cost(comm, before, Operation::reduce_scatter, algorithm.used, count, kDataType<T>);
+  const std::span<T> own = reduce_scatter(comm, data, op, {.algorithm = asked});
+  expect_cost(comm, before, Operation::reduce_scatter, algorithm, count, kDataType<T>, 0, op);
   EXPECT_EQ(own.data(), data.data() + split_bounds(count, comm.size())[static_cast<std::size_t>(comm.rank())]);
   EXPECT_TRUE(same_bits(expected, std::vector<T>(own.begin(), own.end()))) << "in place";
 
   auto out = blank<T>(expected.size());
   const Traffic between = comm.traffic();
-  reduce_scatter(comm, in, out, op, {.algorithm = algorithm.asked});
-  expect_cost(comm, between, Operation::reduce_scatter, algorithm.used, count, kDataType<T>);
+  reduce_scatter(comm, in, out, op, {.algorithm = asked});
+  expect_cost(comm, between, Operation::reduce_scatter, algorithm, count, kDataType<T>, 0, op);
   EXPECT_TRUE(same_bits(expected, out)) << "out of place";
   EXPECT_TRUE(same_bits(values_of<T>(comm.rank(), count), in)) << "the input is left alone";
 }
 
 template <class T>
-void expect_reduce(Communicator& comm, std::size_t count, ReduceOp op, Asked algorithm, int root) {
-  SCOPED_TRACE(case_text(count, kDataType<T>, op) + " by " + std::string(name(algorithm.asked)) + ", root " +
+void expect_reduce(Communicator& comm, std::size_t count, ReduceOp op, Algorithm asked, int root) {
+  const Algorithm algorithm = doer(asked, Operation::reduce, comm.size(), count, kDataType<T>, op);
+  SCOPED_TRACE(case_text(count, kDataType<T>, op) + " by " + std::string(name(asked)) + ", root " +
                std::to_string(root));
   const auto in = values_of<T>(comm.rank(), count);
   auto out = blank<T>(comm.rank() == root ? count : 0);
   const Traffic before = comm.traffic();
-  reduce(comm, in, out, op, root, {.algorithm = algorithm.asked});
-  expect_cost(comm, before, Operation::reduce, algorithm.used, count, kDataType<T>, root);
+  reduce(comm, in, out, op, root, {.algorithm = asked});
+  expect_cost(comm, before, Operation::reduce, algorithm, count, kDataType<T>, root, op);
   if (comm.rank() == root) {
-    EXPECT_TRUE(same_bits(expected_by<T>(algorithm.used, op, comm.size(), count), out));
+    EXPECT_TRUE(same_bits(expected_by<T>(algorithm, op, comm.size(), count), out));
   }
   EXPECT_TRUE(same_bits(values_of<T>(comm.rank(), count), in)) << "the input is left alone";
 }

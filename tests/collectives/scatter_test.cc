@@ -12,10 +12,13 @@ RanksResult run_scatters(int world, bool cyclic) {
   return run_ranks(
       world,
       [cyclic](Communicator& comm) {
-        for (const std::size_t count : counts_around(comm.size()))
-          for (int root = 0; root < comm.size(); ++root) expect_scatter<float>(comm, count, root, cyclic);
-        for_each_type(AllTypes{}, [&]<class T>() { expect_scatter<T>(comm, 131, comm.size() - 1, cyclic); });
-        expect_scatter<double>(comm, 100'003, comm.size() / 2, cyclic);
+        for (const Algorithm algorithm : ways_to(cyclic ? Operation::scatter_cyclic : Operation::scatter)) {
+          for (const std::size_t count : counts_around(comm.size()))
+            for (int root = 0; root < comm.size(); ++root) expect_scatter<float>(comm, count, root, cyclic, algorithm);
+          for_each_type(AllTypes{},
+                        [&]<class T>() { expect_scatter<T>(comm, 131, comm.size() - 1, cyclic, algorithm); });
+          expect_scatter<double>(comm, 100'003, comm.size() / 2, cyclic, algorithm);
+        }
       },
       small_channel());
 }
@@ -28,6 +31,26 @@ TEST_P(Scatter, HandsOutConsecutiveChunksFromAnyRoot) {
 TEST_P(ScatterCyclic, DealsEveryPthElementFromAnyRoot) {
   const auto ranks = run_scatters(GetParam(), true);
   EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
+TEST(ScatterLengths, ThatAreNotThoseOfTheChunkAreFoundByTheRankThatPassesThemOn) {
+  // 10 elements over 4 are 3, 3, 2, 2; rank 2 has room for one more, or one less.
+  for (const std::size_t room : {1U, 3U}) {
+    const auto ranks = run_ranks(4, [room](Communicator& comm) {
+      const std::array<std::size_t, 4> sizes{3, 3, room, 2};
+      std::vector<float> out(sizes[static_cast<std::size_t>(comm.rank())]);
+      try {
+        scatter(comm, std::vector<float>(comm.rank() == 0 ? 10 : 0), out, 0, {.algorithm = Algorithm::binomial});
+        barrier(comm);
+        ADD_FAILURE() << "not found";
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::mismatch);
+        EXPECT_EQ(error.what(), "rank 2: mismatch in scatter (binomial): out has " + std::to_string(room) +
+                                    " elements, and 2 came for it from peer 0");
+      }
+    });
+    EXPECT_TRUE(ranks.checks_passed()) << ranks;
+  }
 }
 
 TEST(ScatterBytes, AreTheForeignChunksInBothWays) {

@@ -14,20 +14,48 @@ const detail::AlgorithmChoices kNoChoices{};
 
 std::string mistake_of(std::string_view text) { return parse_algorithm_choices(text).mistake; }
 
-TEST(Selection, TakesTheDefaultWhereNothingIsAsked) {
-  const auto chosen = [](Operation operation) {
-    return select(operation, Algorithm::automatic, std::nullopt, kNoChoices).algorithm;
-  };
-  EXPECT_EQ(chosen(Operation::barrier), Algorithm::dissemination);
-  EXPECT_EQ(chosen(Operation::broadcast), Algorithm::binomial);
-  EXPECT_EQ(chosen(Operation::all_reduce), Algorithm::pairwise);
-  EXPECT_EQ(chosen(Operation::reduce_scatter), Algorithm::pairwise);
-  EXPECT_EQ(chosen(Operation::reduce), Algorithm::pairwise);
-  EXPECT_EQ(chosen(Operation::all_gather), Algorithm::ring);
-  EXPECT_EQ(chosen(Operation::gather), Algorithm::linear);
-  EXPECT_EQ(chosen(Operation::scatter), Algorithm::linear);
-  EXPECT_EQ(chosen(Operation::scatter_cyclic), Algorithm::linear);
-  EXPECT_EQ(chosen(Operation::all_to_all), Algorithm::pairwise);
+Algorithm chosen(Operation operation, std::uint64_t bytes, int ranks, std::optional<detail::Reduction> reduction = {}) {
+  return select(operation, Algorithm::automatic, reduction, kNoChoices, {.bytes = bytes, .ranks = ranks}).algorithm;
+}
+
+TEST(Selection, TakesFewStepsForFewBytesAndFewBytesForMany) {
+  for (const int ranks : {1, 2, 3, 4, 7, 8}) {
+    const bool power_of_two = ranks != 3 && ranks != 7;
+    for (const std::uint64_t few : {0U, 1U, 4096U}) {
+      EXPECT_EQ(chosen(Operation::all_reduce, few, ranks), Algorithm::recursive_doubling);
+      EXPECT_EQ(chosen(Operation::reduce, few, ranks), Algorithm::binomial);
+      EXPECT_EQ(chosen(Operation::reduce_scatter, few, ranks),
+                power_of_two ? Algorithm::recursive_halving : Algorithm::pairwise);
+      EXPECT_EQ(chosen(Operation::all_gather, few, ranks),
+                power_of_two ? Algorithm::recursive_doubling : Algorithm::bruck);
+    }
+    for (const std::uint64_t many : {std::uint64_t{4097}, std::uint64_t{1} << 40}) {
+      EXPECT_EQ(chosen(Operation::all_reduce, many, ranks), Algorithm::pairwise);
+      EXPECT_EQ(chosen(Operation::reduce, many, ranks), Algorithm::pairwise);
+      EXPECT_EQ(chosen(Operation::reduce_scatter, many, ranks), Algorithm::pairwise);
+      EXPECT_EQ(chosen(Operation::all_gather, many, ranks), Algorithm::ring);
+    }
+    EXPECT_EQ(chosen(Operation::broadcast, (512 << 10) - 1, ranks), Algorithm::binomial);
+    EXPECT_EQ(chosen(Operation::broadcast, 512 << 10, ranks), ranks > 2 ? Algorithm::pipelined : Algorithm::binomial);
+    for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{1} << 40}) {
+      EXPECT_EQ(chosen(Operation::barrier, bytes, ranks), Algorithm::dissemination);
+      EXPECT_EQ(chosen(Operation::gather, bytes, ranks), Algorithm::linear);
+      EXPECT_EQ(chosen(Operation::scatter, bytes, ranks), Algorithm::linear);
+      EXPECT_EQ(chosen(Operation::scatter_cyclic, bytes, ranks), Algorithm::linear);
+      EXPECT_EQ(chosen(Operation::all_to_all, bytes, ranks), Algorithm::pairwise);
+    }
+  }
+}
+
+TEST(Selection, SumsInOnePlaceWhatTheTypeCannotHold) {
+  for (const Operation operation : {Operation::all_reduce, Operation::reduce, Operation::reduce_scatter}) {
+    for (const auto& [op, type] : {std::pair{ReduceOp::mean, DataType::i32}, std::pair{ReduceOp::mean, DataType::u64},
+                                   std::pair{ReduceOp::sum, DataType::bf16}, std::pair{ReduceOp::prod, DataType::f16}})
+      EXPECT_EQ(chosen(operation, 8, 4, detail::Reduction{.op = op, .type = type}), Algorithm::pairwise);
+    for (const auto& [op, type] : {std::pair{ReduceOp::sum, DataType::i32}, std::pair{ReduceOp::mean, DataType::f32},
+                                   std::pair{ReduceOp::max, DataType::bf16}})
+      EXPECT_NE(chosen(operation, 8, 4, detail::Reduction{.op = op, .type = type}), Algorithm::pairwise);
+  }
 }
 
 TEST(Selection, TheCallersWordStandsAboveTheEnvironments) {
@@ -35,17 +63,17 @@ TEST(Selection, TheCallersWordStandsAboveTheEnvironments) {
   EXPECT_EQ(choices.mistake, "");
   EXPECT_EQ(select(Operation::all_reduce, Algorithm::automatic, std::nullopt, choices).algorithm, Algorithm::ring);
   EXPECT_EQ(select(Operation::all_reduce, Algorithm::pairwise, std::nullopt, choices).algorithm, Algorithm::pairwise);
-  EXPECT_EQ(select(Operation::reduce, Algorithm::automatic, std::nullopt, choices).algorithm, Algorithm::pairwise);
+  EXPECT_EQ(select(Operation::reduce, Algorithm::automatic, std::nullopt, choices).algorithm, Algorithm::binomial);
 }
 
 TEST(Selection, RefusesAnAlgorithmThatCannotDoTheOperationAndSaysWhoAskedForIt) {
   EXPECT_EQ(select(Operation::broadcast, Algorithm::ring, std::nullopt, kNoChoices).mistake,
-            "algorithm ring is not one of: binomial");
+            "algorithm ring is not one of: binomial, pipelined");
   EXPECT_EQ(select(Operation::all_reduce, Algorithm::tiny, std::nullopt, kNoChoices).mistake,
-            "algorithm tiny is not one of: pairwise, ring");
+            "algorithm tiny is not one of: pairwise, recursive_doubling, recursive_halving, binomial, ring");
   EXPECT_EQ(select(Operation::broadcast, Algorithm::automatic, std::nullopt, parse_algorithm_choices("broadcast:ring"))
                 .mistake,
-            "algorithm ring (of SHOAL_ALGORITHM) is not one of: binomial");
+            "algorithm ring (of SHOAL_ALGORITHM) is not one of: binomial, pipelined");
 }
 
 TEST(Selection, RefusesIntegerMeansThatWouldTravelNarrow) {

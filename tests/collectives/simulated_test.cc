@@ -2,6 +2,8 @@
 // in worlds larger than this machine would run. (Fibers share GoogleTest's stack of traces: where a check fails, the
 // seed that is printed tells which run it was, and the trace may be another rank's.)
 
+#include <numeric>
+
 #include "moving_forms.h"
 #include "reduction_forms.h"
 #include "shoal/runtime/simulation.h"
@@ -9,31 +11,34 @@
 namespace shoal::test {
 namespace {
 
-/// Every operation once, with every choice that it has.
+/// Every operation once by every algorithm that it has.
 void expect_all_operations(Communicator& comm, std::size_t count) {
   const int root = static_cast<int>(count) % comm.size();
   barrier(comm);
-  expect_broadcast<float>(comm, count, root);
-  expect_gather<float>(comm, count, root);
-  expect_scatter<float>(comm, count, root, false);
-  expect_scatter<float>(comm, count, root, true);
   expect_all_to_all<float>(comm, count);
-  expect_all_gather<float>(comm, count, false);
-  expect_all_gather<float>(comm, count, true);
-  for (const Asked algorithm : kWaysToReduce) {
+  for (const Algorithm algorithm : ways_to(Operation::broadcast)) expect_broadcast<float>(comm, count, root, algorithm);
+  for (const Algorithm algorithm : ways_to(Operation::gather)) expect_gather<float>(comm, count, root, algorithm);
+  for (const Algorithm algorithm : ways_to(Operation::scatter))
+    expect_scatter<float>(comm, count, root, false, algorithm);
+  for (const Algorithm algorithm : ways_to(Operation::scatter_cyclic))
+    expect_scatter<float>(comm, count, root, true, algorithm);
+  for (const Algorithm algorithm : ways_to(Operation::all_gather))
+    for (const bool in_place : {false, true}) expect_all_gather<float>(comm, count, in_place, algorithm);
+  for (const Algorithm algorithm : ways_to(Operation::all_reduce))
     expect_all_reduce<float>(comm, count, ReduceOp::mean, algorithm);
+  for (const Algorithm algorithm : ways_to(Operation::reduce_scatter))
     expect_reduce_scatter<float>(comm, count, ReduceOp::sum, algorithm);
-    expect_reduce<float>(comm, count, ReduceOp::max, algorithm, root);
-  }
+  for (const Algorithm algorithm : ways_to(Operation::reduce))
+    expect_reduce<float>(comm, count, ReduceOp::mean, algorithm, root);
 }
 
 class Simulated : public EveryWorld {};
-INSTANTIATE_TEST_SUITE_P(Worlds, Simulated, every_world(), world_name);
+INSTANTIATE_TEST_SUITE_P(Worlds, Simulated, testing::Range(1, 18), world_name);
 
 TEST_P(Simulated, EveryOperationIsRightWhateverTheScheduleAndTheChannel) {
   // 0: nothing moves before the receiver is there, so that no algorithm may count on a send to be buffered.
-  for (const std::uint64_t channel_bytes : {0U, 16U, 256U, 65536U}) {
-    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+  for (const std::uint64_t channel_bytes : {0U, 16U, 4096U}) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
       const auto result = simulate(GetParam(),
                                    [&](Communicator& comm) {
                                      for (const std::size_t count : counts_around(comm.size()))
@@ -104,26 +109,25 @@ void expect_closed_form(Operation operation, Algorithm algorithm, int world, std
     const SimulatedRank& ran = result.ranks[static_cast<std::size_t>(rank)];
     const Cost predicted = cost(
         {.operation = operation, .algorithm = algorithm, .count = count, .ranks = world, .rank = rank, .root = root});
-    EXPECT_EQ((Cost{.sent = ran.traffic.sent, .received = ran.traffic.received, .steps = ran.steps}), predicted)
+    EXPECT_EQ(
+        (Cost{
+            .sent = ran.traffic.sent, .received = ran.traffic.received, .steps = ran.steps, .messages = ran.messages}),
+        predicted)
         << name(operation) << " by " << name(algorithm) << ", rank " << rank << " of " << world << ", count " << count;
   }
 }
 
 TEST(ClosedForm, IsWhatTheAlgorithmsMoveAndHowManyStepsTheyTakeAtAnyWorldSize) {
-  for (const int world : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17, 31, 64, 100}) {
+  std::vector<int> worlds(20);
+  std::iota(worlds.begin(), worlds.end(), 1);
+  worlds.insert(worlds.end(), {31, 64, 100});
+  for (const int world : worlds) {
     const auto p = static_cast<std::size_t>(world);
-    for (const auto& [operation, algorithms] : std::map<Operation, std::vector<Algorithm>>{
-             {Operation::barrier, {Algorithm::dissemination}},
-             {Operation::broadcast, {Algorithm::binomial}},
-             {Operation::reduce, {Algorithm::pairwise, Algorithm::ring}},
-             {Operation::all_reduce, {Algorithm::pairwise, Algorithm::ring}},
-             {Operation::reduce_scatter, {Algorithm::pairwise, Algorithm::ring}},
-             {Operation::all_gather, {Algorithm::ring}},
-             {Operation::gather, {Algorithm::linear}},
-             {Operation::scatter, {Algorithm::linear}},
-             {Operation::scatter_cyclic, {Algorithm::linear}},
-             {Operation::all_to_all, {Algorithm::pairwise}}}) {
-      for (const Algorithm algorithm : algorithms)
+    for (const Operation operation :
+         {Operation::barrier, Operation::broadcast, Operation::reduce, Operation::all_reduce, Operation::reduce_scatter,
+          Operation::all_gather, Operation::gather, Operation::scatter, Operation::scatter_cyclic,
+          Operation::all_to_all}) {
+      for (const Algorithm algorithm : detail::algorithms_of(operation))
         for (const std::size_t count : {std::size_t{0}, p - 1, 10 * p, 10 * p + 1, 8192 * p + p / 2})
           if (count * p < 20'000'000) expect_closed_form(operation, algorithm, world, count);
     }

@@ -22,8 +22,8 @@ void all_reduce(Communicator& comm, std::span<std::byte> data, DataType type, Re
 /// rounded toward zero. Integer sums and products wrap. `min` and `max`: NaN on any rank gives NaN, and -0 is
 /// below +0. `band`, `bor`, `bxor` are for integers only.
 ///
-/// A reduce-scatter, then a ring all-gather: each rank sends the vector twice, less two chunks.
-/// Algorithms: pairwise (default), ring (its order differs from chunk to chunk; no integer mean).
+/// Algorithms: pairwise (default; a rank sends the vector twice, less two chunks), recursive_doubling (default up to
+/// 4 KiB; it sends it log2 P times), recursive_halving, binomial: the same bits. ring: its order differs by chunk.
 template <OutputRange Data>
 void all_reduce(Communicator& comm, Data&& data, ReduceOp op, Options options = {}) {
   detail::all_reduce(comm, detail::output_bytes(data), kDataType<ElementOf<Data>>, op, options);

@@ -15,7 +15,7 @@ void gather(Communicator& comm, std::span<const std::byte> in, std::span<std::by
 
 /// Joins the ranks' `in`, in rank order, into `out` of the root. `in` is the rank's chunk of
 /// Partition(out.size() at the root, P), uneven ones too; `out` is empty off the root. They do not overlap. The
-/// root receives the vector less its own chunk, in P-1 steps; the others send theirs. Algorithms: linear.
+/// root receives the vector less its own chunk. Algorithms: linear (P-1 steps; default), binomial (ceil(log2 P)).
 template <InputRange In, OutputRange Out>
 requires SameElement<In, Out>
 void gather(Communicator& comm, const In& in, Out&& out, int root = 0, Options options = {}) {

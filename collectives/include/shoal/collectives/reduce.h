@@ -15,7 +15,7 @@ void reduce(Communicator& comm, std::span<const std::byte> in, std::span<std::by
 
 /// Combines the ranks' `in`, element by element, into `out` of the root (order and rounding as all_reduce).
 /// `in` has the same size on every rank and is not modified; `out` has it at the root and is empty elsewhere. They
-/// do not overlap. A reduce-scatter, then a gather of the chunks. Algorithms: pairwise, ring.
+/// do not overlap. Algorithms: pairwise (default), binomial (default up to 4 KiB), recursive_halving, ring.
 template <InputRange In, OutputRange Out>
 requires SameElement<In, Out>
 void reduce(Communicator& comm, const In& in, Out&& out, ReduceOp op, int root = 0, Options options = {}) {

@@ -17,7 +17,7 @@ void scatter_cyclic(Communicator& comm, std::span<const std::byte> in, std::span
 
 /// Hands the root's `in` out in consecutive chunks: `out` of each rank gets its chunk of
 /// Partition(in.size() at the root, P), uneven ones too, and has its size; `in` is empty off the root. They do
-/// not overlap. The root sends the vector less its own chunk, in P-1 steps. Algorithms: linear.
+/// not overlap. The root sends the vector less its chunk. Algorithms: linear (P-1 steps; default), binomial (log2 P).
 template <InputRange In, OutputRange Out>
 requires SameElement<In, Out>
 void scatter(Communicator& comm, const In& in, Out&& out, int root = 0, Options options = {}) {
