@@ -30,10 +30,10 @@ int fail(const Program& program, const std::string& text, int status) {
   return status;
 }
 
-/// All ranks come here with the same error. Rank 0 tells it; the others wait until it is gone, in a barrier that
-/// it never enters.
+/// All ranks come here with the same error. Rank 0 tells it; the others wait until it has, or is gone: it leaves before
+/// there is a session where the command line is to blame.
 int refuse(const Program& program, Communicator& comm, const UsageError& error) {
-  if (comm.rank() == 0) return fail(program, error.what(), kUsage);
+  if (comm.rank() == 0) fail(program, error.what(), kUsage);
   try {
     barrier(comm);
   } catch (const Error&) {

@@ -71,8 +71,8 @@ TEST(Plan, Stage0AllReducesEachLayerInTwoHalves) {
 TEST(Plan, TheLossIsOneDoubleAStep) {
   for (int stage = 0; stage <= 3; ++stage) {
     const auto calls = training_calls(tiny(stage));
-    const auto loss = std::find_if(calls.begin(), calls.end(),
-                                   [](const PlannedCall& call) { return call.type == DataType::f64; });
+    const auto loss =
+        std::find_if(calls.begin(), calls.end(), [](const PlannedCall& call) { return call.type == DataType::f64; });
     ASSERT_NE(loss, calls.end());
     EXPECT_EQ(loss->operation, Operation::all_reduce);
     EXPECT_EQ(loss->count, 1U);
