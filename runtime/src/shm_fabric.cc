@@ -271,10 +271,10 @@ void ShmFabric::leave() {
 std::optional<Error> ShmFabric::find_unread(const CallContext& context) {
   for (int peer = 0; peer < size_; ++peer) {
     const auto index = static_cast<std::size_t>(peer);
-    if (peer == rank_) continue;
+    if (peer == rank_ || !has_left(peer)) continue;  // Who is still there, and waits, finds this rank left.
     if (const auto unread = readers_[index].open())
       return unread_error(rank_, peer, rank_, find_call(segment_.mapping().rank(peer), unread->fingerprint), context);
-    if (has_left(peer) && !writers_[index].all_taken()) return unread_error(rank_, rank_, peer, std::nullopt, context);
+    if (!writers_[index].all_taken()) return unread_error(rank_, rank_, peer, std::nullopt, context);
   }
   return std::nullopt;
 }

