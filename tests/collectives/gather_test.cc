@@ -33,12 +33,14 @@ TEST(GatherLengths, ThatFitNoVectorAreFoundWhereTheyMeet) {
       ADD_FAILURE() << "not found";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::mismatch);
-      // The others are told.
-      EXPECT_TRUE(std::string(error.what())
-                      .ends_with("rank 2: mismatch in gather (binomial): in has 3 elements, and 1 came from peer 3 for "
-                                 "1 of the ranks: "
-                                 "no vector has such chunks"))
-          << error.what();
+      const std::string text =
+          "rank 2: mismatch in gather (binomial): in has 3 elements, and 1 came from peer 3 for 1 of the ranks: no "
+          "vector "
+          "has such chunks";
+      EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+      if (comm.rank() == 2) {
+        EXPECT_EQ(error.what(), text);
+      }
     }
   });
   EXPECT_TRUE(ranks.checks_passed()) << ranks;

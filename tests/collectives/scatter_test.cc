@@ -45,10 +45,12 @@ TEST(ScatterLengths, ThatAreNotThoseOfTheChunkAreFoundByTheRankThatPassesThemOn)
         ADD_FAILURE() << "not found";
       } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::mismatch);
-        EXPECT_TRUE(std::string(error.what())
-                        .ends_with("rank 2: mismatch in scatter (binomial): out has " + std::to_string(room) +
-                                   " elements, and 2 came for it from peer 0"))
-            << error.what();
+        const std::string text = "rank 2: mismatch in scatter (binomial): out has " + std::to_string(room) +
+                                 " elements, and 2 came for it from peer 0";
+        EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+        if (comm.rank() == 2) {
+          EXPECT_EQ(error.what(), text);
+        }
       }
     });
     EXPECT_TRUE(ranks.checks_passed()) << ranks;

@@ -38,7 +38,7 @@ std::vector<std::size_t> counts_for(int ranks, bool large) {
 // Sizes are taken in turn, so that each algorithm meets each.
 std::vector<CheckedCall> drawn_calls(int ranks, std::uint64_t seed) {
   // Blocks are large; a few worlds and seeds are enough to see them fit together.
-  const bool large = ranks <= 5 && seed % 50 == 7;
+  const bool large = ranks <= 5 && seed < 1'000 && seed % 50 == 7;
   const auto counts = counts_for(ranks, large);
   std::vector<CheckedCall> calls;
   std::uint64_t turn = seed / kChannels.size();

@@ -3,10 +3,33 @@
 
 #include "simulation/proof_matrix.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <array>
 
 namespace shoal::test {
 namespace {
+
+SimulationResult run(const CallSpec& spec) {
+  const CheckedCall call(spec);
+  return simulate(spec.ranks, [&](Communicator& comm) { call.run(comm); });
+}
+
+TEST(CheckedCall, TellsAWrongResult) {
+  // Expected is the sum, whatever is asked for: a maximum must be found out.
+  const auto result =
+      run({.operation = Operation::all_reduce, .ranks = 3, .count = 5, .reduce_op = ReduceOp::max, .seed = 1});
+  for (const SimulatedRank& rank : result.ranks)
+    EXPECT_THAT(rank.error, testing::ContainsRegex("rank [012]: all_reduce by auto of 5 u32, max: out\\[0\\] of 5 is"));
+}
+
+TEST(CheckedCall, TellsBytesThatTheClosedFormDoesNotHave) {
+  const std::array calls{CheckedCall({.operation = Operation::all_gather, .ranks = 3, .count = 6})};
+  const auto result = run({.operation = Operation::all_gather, .ranks = 3, .count = 9});
+  ASSERT_TRUE(result.ok()) << result;
+  EXPECT_THAT(difference_from_cost(result, calls), testing::HasSubstr("rank 0 of 3: 24 sent, 24 received"));
+}
 
 class ProofMatrix : public testing::TestWithParam<int> {};
 
