@@ -235,9 +235,9 @@ TEST(Communicator, DeadlineThatPassesNamesWhoWasWaitedForAndBreaksTheCommunicato
       EXPECT_EQ(again->code(), ErrorCode::broken);
       EXPECT_THAT(again->what(), HasSubstr(error->what()));
     } else {
-      // Rank 1 waits for a rank that is elsewhere, without a deadline: the other's error ends it.
+      // Rank 1 waits in the same call, without a deadline: the other's error ends it.
       const auto error = error_of([&] {
-        comm.perform(call_of(Operation::scatter, 8), {}, [&] {
+        comm.perform(call_of(Operation::gather, 8), {}, [&] {
           std::vector<std::byte> data(8);
           comm.recv(0, data);
         });
