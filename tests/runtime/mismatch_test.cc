@@ -48,7 +48,8 @@ void gather_with_two_roots(Communicator& comm) {
   });
   ASSERT_TRUE(error.has_value());
   EXPECT_EQ(error->code(), ErrorCode::mismatch);
-  EXPECT_EQ(error->peer(), 1 - comm.rank());
+  EXPECT_NE(error->peer(), comm.rank());  // With three ranks it may be the third that tells.
+  EXPECT_GE(error->peer(), 0);
   EXPECT_THAT(error->what(), AllOf(HasSubstr("count 4, root 0)"), HasSubstr("count 4, root 1)")));
 }
 
