@@ -58,7 +58,20 @@ struct Ordered {
   static bool is_nan(Integer bits) noexcept { return (bits & kMagnitude) > kInfinity; }
 };
 
-/// Min and Max: NaN wins over any number, the left NaN over the right.
+/// Min and Max of floating-point values given by their bits: NaN wins over any number, the left NaN over the right.
+template <class T, bool kTakeLess>
+struct ExtremeOfBits {
+  using Order = Ordered<T>;
+  using Integer = typename Order::Integer;
+
+  template <std::same_as<Integer> Bits>
+  static Bits apply(Bits left, Bits right) noexcept {
+    const bool right_wins = kTakeLess ? Order::key(right) < Order::key(left) : Order::key(left) < Order::key(right);
+    const bool take_right = (right_wins | Order::is_nan(right)) & !Order::is_nan(left);
+    return take_right ? right : left;
+  }
+};
+
 template <bool kTakeLess>
 struct Extreme {
   template <class T>
@@ -66,13 +79,9 @@ struct Extreme {
     if constexpr (std::integral<T>) {
       return (kTakeLess ? right < left : left < right) ? right : left;
     } else {
-      using Order = Ordered<T>;
-      const auto left_bits = std::bit_cast<typename Order::Integer>(left);
-      const auto right_bits = std::bit_cast<typename Order::Integer>(right);
-      const bool right_wins =
-          kTakeLess ? Order::key(right_bits) < Order::key(left_bits) : Order::key(left_bits) < Order::key(right_bits);
-      const bool take_right = (right_wins | Order::is_nan(right_bits)) & !Order::is_nan(left_bits);
-      return std::bit_cast<T>(take_right ? right_bits : left_bits);
+      using Integer = typename Ordered<T>::Integer;
+      return std::bit_cast<T>(
+          ExtremeOfBits<T, kTakeLess>::apply(std::bit_cast<Integer>(left), std::bit_cast<Integer>(right)));
     }
   }
 };

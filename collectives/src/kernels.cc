@@ -19,14 +19,22 @@ namespace {
 
 template <class T>
 T load(const std::byte* bytes, std::size_t index) noexcept {
-  T value;
-  std::memcpy(&value, bytes + index * sizeof(T), sizeof(T));
-  return value;
+  if constexpr (kIsHalf<T>) {  // By its bits: loops that copy objects of a class do not vectorise.
+    return T::from_bits(load<std::uint16_t>(bytes, index));
+  } else {
+    T value;
+    std::memcpy(&value, bytes + index * sizeof(T), sizeof(T));
+    return value;
+  }
 }
 
 template <class T>
 void store(std::byte* bytes, std::size_t index, T value) noexcept {
-  std::memcpy(bytes + index * sizeof(T), &value, sizeof(T));
+  if constexpr (kIsHalf<T>) {
+    store<std::uint16_t>(bytes, index, value.bits());
+  } else {
+    std::memcpy(bytes + index * sizeof(T), &value, sizeof(T));
+  }
 }
 
 /// The canonical tree over operands of type T, values between its levels being of type Value.
@@ -76,13 +84,16 @@ class Tree {
   /// Rank `rank` with the one at the widest distance, where there is one.
   void leaves(std::size_t rank, Tile& value, std::size_t first, std::size_t elements) const {
     const std::byte* const near = operands_[rank] + first * sizeof(T);
-    if (widest_ == 0 || rank + widest_ >= operands_.size()) {
+    const bool alone = widest_ == 0 || rank + widest_ >= operands_.size();
+    // Two conversions from a half in one loop are more than GCC vectorises.
+    if (alone || kIsHalf<T>)
       for (std::size_t i = 0; i < elements; ++i) value[i] = static_cast<Value>(load<T>(near, i));
-      return;
-    }
+    if (alone) return;
     const std::byte* const far = operands_[rank + widest_] + first * sizeof(T);
-    for (std::size_t i = 0; i < elements; ++i)
-      value[i] = Op::template apply<Value>(static_cast<Value>(load<T>(near, i)), static_cast<Value>(load<T>(far, i)));
+    for (std::size_t i = 0; i < elements; ++i) {
+      const Value left = kIsHalf<T> ? value[i] : static_cast<Value>(load<T>(near, i));
+      value[i] = Op::template apply<Value>(left, static_cast<Value>(load<T>(far, i)));
+    }
   }
 
   std::span<const std::byte* const> operands_;
@@ -120,8 +131,13 @@ constexpr void add(KernelTable& table, ReduceOp op) {
 
 template <class T>
 constexpr void add_extremes(KernelTable& table) {
-  add<T, T, Min>(table, ReduceOp::min);
-  add<T, T, Max>(table, ReduceOp::max);
+  if constexpr (kIsHalf<T>) {
+    add<std::int16_t, std::int16_t, ExtremeOfBits<T, true>>(table, ReduceOp::min);
+    add<std::int16_t, std::int16_t, ExtremeOfBits<T, false>>(table, ReduceOp::max);
+  } else {
+    add<T, T, Min>(table, ReduceOp::min);
+    add<T, T, Max>(table, ReduceOp::max);
+  }
 }
 
 template <class T>

@@ -1,9 +1,8 @@
 #include "shm_fabric.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <utility>
 
@@ -134,7 +133,7 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
   Transfer pending = transfer;  // Directions that are done are taken out, so that errors name who is waited for.
   const auto advance = [&] {
     bool moved = false;
-    if (pending.to >= 0 && writer->advance()) {
+    if (writer != nullptr && pending.to >= 0 && writer->advance()) {
       moved = true;
       wake_peer(pending.to);
       if (writer->done()) {

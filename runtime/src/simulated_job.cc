@@ -29,8 +29,8 @@ const FirstError* SimulatedJob::broken(std::uint64_t communicator) const {
   return found == broken_.end() ? nullptr : &found->second;
 }
 
-void SimulatedJob::set_broken(std::uint64_t communicator, FirstError error) {
-  if (broken_.try_emplace(communicator, std::move(error)).second) {
+void SimulatedJob::set_broken(std::uint64_t communicator, const FirstError& error) {
+  if (broken_.try_emplace(communicator, error).second) {
     wake_all();
   }
 }

@@ -45,7 +45,7 @@ class SimulatedJob {
 
   /// The first error of a communicator; null while there is none.
   const FirstError* broken(std::uint64_t communicator) const;
-  void set_broken(std::uint64_t communicator, FirstError error);
+  void set_broken(std::uint64_t communicator, const FirstError& error);
 
   std::uint64_t open_communicator(int members);
   void close_communicator(std::uint64_t communicator);

@@ -21,27 +21,33 @@ inline constexpr std::int32_t kF32Infinity = 0x7f80'0000;  // Magnitudes above i
 // None of their operands or results in f32 is subnormal unless it may as well be zero, so they hold also in a process
 // that treats subnormals as zero.
 
+/// `first ? one : other` without a branch, which GCC makes of ?: around floating-point operations.
+template <class Integer>
+constexpr Integer chosen(bool first, Integer one, Integer other) noexcept {
+  return other ^ ((one ^ other) & (Integer{0} - static_cast<Integer>(first)));
+}
+
 /// Sign, 8 bits of exponent, 7 of fraction: the upper half of an f32.
 struct Bfloat16Format {
-  static constexpr float widened(std::uint16_t bits) noexcept {
+  [[gnu::always_inline]] static constexpr float widened(std::uint16_t bits) noexcept {
     return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
   }
 
-  static constexpr std::uint16_t rounded(float value) noexcept {
+  [[gnu::always_inline]] static constexpr std::uint16_t rounded(float value) noexcept {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     const auto magnitude = static_cast<std::int32_t>(bits & ~kF32Sign);
     // Half of the last place, less one where the last place is even: a tie goes to the even neighbour. A carry out of
     // the fraction is the next exponent, and that of the greatest finite number is infinity.
     const std::uint32_t nearest = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
     const std::uint32_t quiet_nan = (bits >> 16) | 0x0040;
-    return static_cast<std::uint16_t>(magnitude > kF32Infinity ? quiet_nan : nearest);
+    return static_cast<std::uint16_t>(chosen(magnitude > kF32Infinity, quiet_nan, nearest));
   }
 };
 
 /// Sign, 5 bits of exponent, 10 of fraction: the binary16 of IEEE 754. The steps are Fabian Giesen's
 /// (float_to_half_fast3_rtne and its inverse).
 struct Binary16Format {
-  static constexpr float widened(std::uint16_t bits) noexcept {
+  [[gnu::always_inline]] static constexpr float widened(std::uint16_t bits) noexcept {
     const std::uint32_t sign = (bits & 0x8000U) << 16;
     const std::uint32_t magnitude = (bits & 0x7fffU) << 13;  // Exponent and fraction where an f32 has them.
     const std::uint32_t exponent = magnitude & 0x0f80'0000;
@@ -51,11 +57,11 @@ struct Binary16Format {
     constexpr std::uint32_t kLeastNormal = 113U << 23;
     const auto subnormal = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude + kLeastNormal) -
                                                         std::bit_cast<float>(kLeastNormal));
-    const std::uint32_t finite = exponent == 0 ? subnormal : normal;
-    return std::bit_cast<float>(sign | (exponent == 0x0f80'0000 ? special : finite));
+    const std::uint32_t finite = chosen(exponent == 0, subnormal, normal);
+    return std::bit_cast<float>(sign | chosen(exponent == 0x0f80'0000, special, finite));
   }
 
-  static constexpr std::uint16_t rounded(float value) noexcept {
+  [[gnu::always_inline]] static constexpr std::uint16_t rounded(float value) noexcept {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t sign = (bits & kF32Sign) >> 16;
     const auto magnitude = static_cast<std::int32_t>(bits & ~kF32Sign);
@@ -64,13 +70,13 @@ struct Binary16Format {
     const std::int32_t nearest = (magnitude - (112 << 23) + 0xfff + ((magnitude >> 13) & 1)) >> 13;
     // Below 2^-14 the last place is 2^-24, as it is of 0.5 in f32: adding that rounds.
     constexpr float kHalf = 0.5F;
-    const std::int32_t small = magnitude < kLeastNormal ? magnitude : 0;
+    const std::int32_t small = chosen(magnitude < kLeastNormal, magnitude, 0);
     const std::int32_t subnormal =
         std::bit_cast<std::int32_t>(std::bit_cast<float>(small) + kHalf) - std::bit_cast<std::int32_t>(kHalf);
     const std::int32_t quiet_nan = 0x7e00 | ((magnitude >> 13) & 0x3ff);
-    const std::int32_t special = magnitude > kF32Infinity ? quiet_nan : 0x7c00;
-    const std::int32_t finite = magnitude < kLeastNormal ? subnormal : nearest;
-    return static_cast<std::uint16_t>(sign | static_cast<std::uint32_t>(magnitude >= kBeyond ? special : finite));
+    const std::int32_t special = chosen(magnitude > kF32Infinity, quiet_nan, 0x7c00);
+    const std::int32_t finite = chosen(magnitude < kLeastNormal, subnormal, nearest);
+    return static_cast<std::uint16_t>(sign | static_cast<std::uint32_t>(chosen(magnitude >= kBeyond, special, finite)));
   }
 };
 
