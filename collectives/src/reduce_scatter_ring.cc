@@ -10,8 +10,6 @@
 // chunk, and with it the rounding. P-1 steps; a rank sends all chunks but its own. The caller's data is
 // not modified: two chunks of scratch hold the partial sum that leaves and the one that arrives.
 
-#include <array>
-
 #include "algorithms.h"
 #include "ring.h"
 #include "scratch.h"
@@ -22,10 +20,11 @@ void reduce_scatter_ring(Communicator& comm, std::span<const std::byte> in, std:
                          const Chunks& chunks, ReduceOp op, DataType type) {
   const Ring ring(comm);
   const Fold fold = fold_kernel(op, type);
-  // Step s receives into scratch s mod 2 and sends what step s-1 received; the first sends straight from `in`, the
-  // last receives into `own`. So P = 2 needs none.
+  // Even and odd steps have a scratch each: a step receives into its own and sends from the other's, where the step
+  // before received. The first sends straight from `in`, the last receives into `own`; so P = 2 needs none.
   const std::size_t scratch_bytes = comm.size() > 2 ? chunks.largest() : 0;
-  std::array scratch{Scratch(comm, scratch_bytes), Scratch(comm, comm.size() > 3 ? scratch_bytes : 0)};
+  Scratch even(comm, scratch_bytes);
+  Scratch odd(comm, comm.size() > 3 ? scratch_bytes : 0);
 
   copy_bytes(comm, chunks.slice(in, comm.rank()), own);
   std::span<const std::byte> outgoing = chunks.slice(in, ring.behind(1));
@@ -33,7 +32,7 @@ void reduce_scatter_ring(Communicator& comm, std::span<const std::byte> in, std:
     const int arriving = ring.behind(step + 2);
     std::span<std::byte> partial = own;
     if (arriving != comm.rank()) {
-      partial = scratch[static_cast<std::size_t>(step % 2)].bytes().first(chunks.size(arriving));
+      partial = (step % 2 == 0 ? even : odd).bytes().first(chunks.size(arriving));
       copy_bytes(comm, chunks.slice(in, arriving), partial);
     }
     // Both directions advance together: a send that waits for its receive would leave every

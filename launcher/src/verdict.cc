@@ -71,7 +71,7 @@ std::optional<FirstFailure> Verdict::decide_now(const std::optional<FirstFailure
 }
 
 std::optional<FirstFailure> Verdict::decide_at_end(const std::optional<FirstFailure>& first_error) const {
-  if (const auto failure = decide_now(first_error)) return failure;
+  if (auto failure = decide_now(first_error)) return failure;
   if (!first_error || first_error->kind != FailureKind::left) return std::nullopt;
   return failure_of_leaving(*first_error);
 }

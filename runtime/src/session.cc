@@ -69,7 +69,7 @@ Session::Session() : Session(membership_from_environment()) {}
 
 Session::Session(JobSegment segment, int rank) : Session(std::pair(std::move(segment), rank)) {}
 
-Session::Session(std::pair<JobSegment, int> membership) {
+Session::Session(std::pair<JobSegment, int>&& membership) {
   auto& [segment, rank] = membership;
   claim(segment, rank);
   detail::make_rank_logger(rank);

@@ -33,7 +33,7 @@ class Session {
   std::pmr::memory_resource* heap() noexcept;
 
  private:
-  explicit Session(std::pair<JobSegment, int> membership);
+  explicit Session(std::pair<JobSegment, int>&& membership);
 
   struct State;
   std::unique_ptr<State> state_;
