@@ -22,6 +22,13 @@ struct FirstError {
   std::string text{};
 };
 
+/// Whom a call waits for, in world ranks; -1: nobody.
+struct Awaited {
+  int from = -1;
+  int to = -1;
+  bool arrival = false;  ///< `from` is to arrive in the call's round, rather than to send.
+};
+
 /// The rank of the call's communicator; -1 where `world_rank` is no member.
 int rank_in(const CallContext& context, int world_rank);
 /// "1"; in a communicator that is not the world "1 (world rank 5)".

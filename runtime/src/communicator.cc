@@ -115,6 +115,17 @@ void Communicator::transfer(detail::Transfer transfer) {
   fabric_->transfer(transfer, context_);
 }
 
+void Communicator::arrive(std::span<const std::byte> payload, std::uint64_t read_by_others) {
+  ++context_.step;
+  ++context_.round;
+  fabric_->window()->arrive(payload, read_by_others, context_);
+}
+
+std::span<const std::byte> Communicator::await_arrival(int rank, std::size_t offset, std::size_t bytes) {
+  assert(rank != rank_ && offset + bytes <= detail::kArrivalBytes);
+  return fabric_->window()->await(world_of(rank), {.offset = offset, .bytes = bytes}, context_);
+}
+
 void Communicator::send(int to, std::span<const std::byte> out) { transfer({.to = to, .out = out}); }
 
 void Communicator::recv(int from, std::span<std::byte> in) { transfer({.from = from, .in = in}); }

@@ -105,7 +105,8 @@ Geometry Geometry::of(const JobShape& shape) {
   }
   geometry.rank_states = kRankStatesOffset;
   geometry.ledgers = geometry.rank_states + ranks * sizeof(RankState);
-  geometry.channels = geometry.ledgers + ranks * sizeof(Ledger);
+  geometry.flag_lines = geometry.ledgers + ranks * sizeof(Ledger);
+  geometry.channels = geometry.flag_lines + kCommunicators * ranks * 2 * sizeof(FlagLine);
   geometry.rings = page_aligned(geometry.channels + pairs * sizeof(ChannelControl));
   geometry.heaps = page_aligned(geometry.rings + pairs * geometry.channel_bytes);
   geometry.segment_bytes = geometry.heaps + ranks * geometry.heap_bytes;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "flag_line.h"
 #include "shoal/runtime/job_segment.h"
 #include "shoal/runtime/operation.h"
 
@@ -15,7 +16,7 @@ namespace shoal::detail {
 
 inline constexpr std::size_t kApart = 128;
 inline constexpr std::uint64_t kMagic = 0x4c414f48532e3130;  // "01.SHOAL" read as bytes.
-inline constexpr std::uint32_t kLayoutVersion = 1;
+inline constexpr std::uint32_t kLayoutVersion = 2;
 inline constexpr std::size_t kTextBytes = 480;
 inline constexpr std::uint64_t kRecordCount = 256;
 inline constexpr int kMostRanks = 4096;
@@ -105,6 +106,7 @@ struct Geometry {
   std::uint64_t heap_bytes = 0;
   std::uint64_t rank_states = 0;  ///< Offsets from the start of the segment.
   std::uint64_t ledgers = 0;
+  std::uint64_t flag_lines = 0;
   std::uint64_t channels = 0;
   std::uint64_t rings = 0;
   std::uint64_t heaps = 0;
