@@ -33,7 +33,8 @@ TEST(Geometry, PartsFollowOneAnotherWithoutOverlap) {
   EXPECT_EQ(g.heap_bytes, 8192U);     // Whole pages.
   EXPECT_EQ(g.rank_states, 128U + 512U + 1025 * 640U);
   EXPECT_EQ(g.ledgers, g.rank_states + 3 * sizeof(detail::RankState));
-  EXPECT_EQ(g.channels, g.ledgers + 3 * sizeof(detail::Ledger));
+  EXPECT_EQ(g.flag_lines, g.ledgers + 3 * sizeof(detail::Ledger));
+  EXPECT_EQ(g.channels, g.flag_lines + 1024 * 3 * 2 * 128U);
   EXPECT_GE(g.rings, g.channels + 9 * 256);
   EXPECT_EQ(g.rings % 4096, 0U);
   EXPECT_GE(g.heaps, g.rings + 9 * 1024);

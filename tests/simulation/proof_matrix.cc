@@ -9,6 +9,7 @@
 #include "algorithms.h"
 #include "selection.h"
 #include "simulation/checked_call.h"
+#include "support/takes.h"
 
 namespace shoal::test {
 namespace {
@@ -49,11 +50,15 @@ std::vector<CheckedCall> drawn_calls(int ranks, std::uint64_t seed) {
       const std::uint64_t bits = mixed(seed * 1'000 + calls.size());
       // The ring's sums follow no one order: integers show that each rank is in them once.
       const bool is_f32 = algorithm != Algorithm::ring && (bits & 1) == 0;
+      std::size_t count = operation == Operation::barrier ? 0 : counts[turn++ % counts.size()];
+      // Folded into what tiny takes, so that it meets every size there is for it.
+      const std::size_t most = operation == Operation::all_gather ? 28 * static_cast<std::size_t>(ranks) : 28;
+      if (!takes(algorithm, operation, ranks, count, 4)) count %= most + 1;
       calls.emplace_back(
           CallSpec{.operation = operation,
                    .algorithm = algorithm,
                    .ranks = ranks,
-                   .count = operation == Operation::barrier ? 0 : counts[turn++ % counts.size()],
+                   .count = count,
                    .root = has_root(operation) ? static_cast<int>((bits >> 2) % static_cast<unsigned>(ranks)) : 0,
                    .type = is_f32 ? DataType::f32 : DataType::u32,
                    .in_place = (bits & 2) == 0,
