@@ -71,6 +71,12 @@ Error mismatch_error(int rank, int peer, const std::optional<Call>& theirs, cons
           rank_in(context, peer)};
 }
 
+Error mismatch_error(int rank, const CallMismatch& mismatch, const CallContext& context) {
+  CallContext met = context;
+  met.call = mismatch.ours.call;
+  return mismatch_error(rank, mismatch.peer, mismatch.theirs, met);
+}
+
 Error unread_error(int rank, int sender, int receiver, const std::optional<Call>& call, const CallContext& context) {
   return {ErrorCode::mismatch,
           fmt::format("rank {}: mismatch: rank {} left without receiving what rank {} had sent it in {}",
@@ -83,9 +89,7 @@ Error foreign_message_error(int rank, const RankState& own, int peer, const Rank
                             std::uint64_t fingerprint, const CallContext& context) {
   const auto first = find_first_mismatch(own, peer, theirs, context.communicator);
   if (!first) return mismatch_error(rank, peer, find_call(theirs, fingerprint), context);
-  CallContext met = context;
-  met.call = first->ours.call;
-  return mismatch_error(rank, peer, first->theirs, met);
+  return mismatch_error(rank, *first, context);
 }
 
 Error broken_error(int rank, const FirstError& error, bool first, const CallContext& context) {

@@ -46,6 +46,9 @@ Error timeout_error(int rank, int waited_for, const CallContext& context);
 Error size_error(int rank, int peer, std::uint64_t sent_bytes, std::size_t expected_bytes, const CallContext& context);
 /// A peer is, or was, in another call (`theirs`, where that is known) where it should have made this one.
 Error mismatch_error(int rank, int peer, const std::optional<Call>& theirs, const CallContext& context);
+/// Two calls that do not fit, as they are on record.
+struct CallMismatch;
+Error mismatch_error(int rank, const CallMismatch& mismatch, const CallContext& context);
 /// A message of another call came. The two ranks' first calls that do not fit are what it tells, where they are on
 /// record: the message may be of a later call, or be met in one, as ranks that only send do not wait.
 Error foreign_message_error(int rank, const RankState& own, int peer, const RankState& theirs,

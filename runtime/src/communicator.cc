@@ -34,17 +34,10 @@ bool is_collective(Operation operation) {
   return operation != Operation::send && operation != Operation::recv && operation != Operation::exchange;
 }
 
-// What both ends of every message of a call must agree on. The two ends of a point-to-point message make
-// different calls, and need not have made equally many before.
-std::uint64_t fingerprint_of(const Call& call, std::uint64_t communicator, std::uint64_t sequence) {
-  if (!is_collective(call.operation)) {
-    return mixed(mixed(communicator, static_cast<std::uint64_t>(call.type)), call.count);
-  }
-  const std::uint64_t kinds =
-      static_cast<std::uint64_t>(call.operation) | static_cast<std::uint64_t>(call.algorithm) << 8 |
-      static_cast<std::uint64_t>(call.type) << 16 | static_cast<std::uint64_t>(call.reduce_op) << 24 |
-      static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << 32;
-  return mixed(mixed(mixed(mixed(communicator, 1), sequence), kinds), call.count);
+std::uint64_t kinds_of(const Call& call) {
+  return static_cast<std::uint64_t>(call.operation) | static_cast<std::uint64_t>(call.algorithm) << 8 |
+         static_cast<std::uint64_t>(call.type) << 16 | static_cast<std::uint64_t>(call.reduce_op) << 24 |
+         static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << 32;
 }
 
 }  // namespace
@@ -71,6 +64,7 @@ Communicator::Communicator(detail::Fabric& fabric, std::uint64_t id, std::vector
       default_timeout_(timeout_from_environment()),
       members_(std::move(members)),
       lease_(std::make_unique<Lease>(fabric, id)) {
+  history_ = mixed(id, 1);
   context_.communicator = id;
   context_.members = members_;
 }
@@ -86,8 +80,16 @@ void Communicator::begin(const Call& call, std::optional<std::chrono::millisecon
   if (timeout && timeout->count() < 0)
     refuse(call, fmt::format("a timeout of {} ms: it is 0, for no limit, or more", timeout->count()));
   context_.call = call;
-  context_.sequence = is_collective(call.operation) ? ++sequence_ : 0;
-  context_.fingerprint = fingerprint_of(call, context_.communicator, context_.sequence);
+  if (is_collective(call.operation)) {
+    context_.sequence = ++sequence_;
+    // Of this call and of all before it, so that what no message of a call could show, the next call's will.
+    history_ = mixed(mixed(history_, kinds_of(call)), call.count);
+    context_.fingerprint = history_;
+  } else {
+    // The two ends of a message make different calls, and need not have made equally many before.
+    context_.sequence = 0;
+    context_.fingerprint = mixed(mixed(context_.communicator, static_cast<std::uint64_t>(call.type)), call.count);
+  }
   context_.step = 0;
   context_.timeout = timeout ? *timeout : default_timeout_.value_or(std::chrono::milliseconds{0});
   context_.waited = {};

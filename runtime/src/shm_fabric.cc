@@ -97,7 +97,10 @@ ShmFabric::ShmFabric(JobSegment segment, int rank)
 }
 
 void ShmFabric::begin(CallContext& context) {
-  waiting_.check_whole(context);
+  if (waiting_.is_broken(context)) {
+    heard_ = true;
+    waiting_.throw_broken(context);
+  }
   book_.begin(context);
 }
 
@@ -148,13 +151,15 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
 
 void ShmFabric::leave() {
   const bool any_error = is_set(segment_.mapping().communicator(kAnyCommunicator).broken) || waiting_.job_aborted();
-  const auto mismatch = any_error ? std::nullopt : find_any_mismatch(rank_, size_, waiting_.states());
+  // What others have found already this rank is told too, unless it has heard of an error before.
+  const auto mismatch =
+      heard_ || waiting_.job_aborted() ? std::nullopt : find_any_mismatch(rank_, size_, waiting_.states());
   CallContext context;
   std::optional<Error> error;
   if (mismatch) {
     context.call = mismatch->ours.call;
     context.communicator = mismatch->ours.communicator;
-    error = mismatch_error(rank_, mismatch->peer, mismatch->theirs, context);
+    error = mismatch_error(rank_, *mismatch, context);
   }
   // All that this rank sent is published before; whoever sees it gone looks at its channel once more. And of a sender
   // and a receiver that leaves without its message one sees the other: both stores and looks are sequentially
@@ -205,6 +210,7 @@ void ShmFabric::close_communicator(std::uint64_t communicator) noexcept {
 
 void ShmFabric::mark_broken(CallContext& context, const Error& error) noexcept {
   context.heard = true;
+  heard_ = true;
   bool first = false;
   for (CommunicatorState* state : {&waiting_.state_of(context), &segment_.mapping().communicator(kAnyCommunicator)})
     first = record_error(*state, rank_, world_rank(context, error.peer()), error) || first;

@@ -40,6 +40,7 @@ class ShmFabric : public Fabric {
   int size_;
   std::vector<ChannelWriter> writers_;  // By the rank at the other end.
   std::vector<ChannelReader> readers_;
+  bool heard_ = false;  // Of an error, in any call.
   CallBook book_;
   ShmWaiting waiting_;
   ShmWindow window_;

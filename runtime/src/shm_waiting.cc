@@ -25,15 +25,6 @@ ShmWaiting::ShmWaiting(const JobSegment::Mapping& mapping, int rank)
       policy_(WaitPolicy::for_ranks(mapping.geometry.ranks, mapping.header().cores)),
       self_(mapping.rank(rank)) {}
 
-void ShmWaiting::check_whole(CallContext& context) const {
-  if (!is_set(state_of(context).broken)) return;
-  if (job_aborted() && !context.heard) {  // Others heard of the lost peer while this rank was elsewhere.
-    context.heard = true;
-    throw_aborted({}, context);
-  }
-  throw_broken(context);
-}
-
 WaitPolicy ShmWaiting::policy_for(const CallContext& context) const {
   WaitPolicy policy = policy_;
   if (context.timeout.count() > 0) {  // Do not sleep past the deadline.
@@ -47,7 +38,7 @@ std::optional<ShmWaiting::End> ShmWaiting::find_end(const Awaited& awaited, Call
                                                     std::chrono::nanoseconds elapsed) const {
   context.waited += elapsed;
   if (job_aborted()) return End{Cause::aborted};
-  if (is_set(state_of(context).broken)) return End{Cause::broken};
+  if (is_broken(context)) return End{Cause::broken};
   for (const int peer : {awaited.from, awaited.to})
     if (peer >= 0 && has_left(peer)) return End{Cause::left, peer};
   if (context.timeout.count() > 0 && context.waited > context.timeout) return End{Cause::late};
@@ -86,9 +77,13 @@ void ShmWaiting::throw_aborted(const Awaited& awaited, const CallContext& contex
                    fate(static_cast<FailureKind>(job.kind), job.code), context);
 }
 
+bool ShmWaiting::is_broken(const CallContext& context) const { return is_set(state_of(context).broken); }
+
 void ShmWaiting::throw_broken(CallContext& context) const {
   const CommunicatorState& state = state_of(context);
   const bool first = !std::exchange(context.heard, true);
+  if (first && job_aborted())
+    throw_aborted({}, context);  // Others heard of the lost peer while this rank was elsewhere.
   throw broken_error(
       rank_,
       {.code = static_cast<ErrorCode>(state.code), .rank = state.rank, .peer = state.peer, .text = text_of(state.text)},
@@ -98,7 +93,7 @@ void ShmWaiting::throw_broken(CallContext& context) const {
 // Ranks in calls that exchange no message would wait for each other for ever: two gathers with different roots, say.
 void ShmWaiting::compare_calls(const CallContext& context) const {
   const auto mismatch = find_mismatch(rank_, size_, context, states());
-  if (mismatch) throw mismatch_error(rank_, mismatch->peer, mismatch->theirs, context);
+  if (mismatch) throw mismatch_error(rank_, *mismatch, context);
 }
 
 // The launcher sees a rank's process end; it does not see one that a rank's wrapper outlives.

@@ -27,8 +27,9 @@ class ShmWaiting {
     });
   }
 
-  /// Throws the communicator's first error, if it has one.
-  void check_whole(CallContext& context) const;
+  bool is_broken(const CallContext& context) const;
+  /// Of a broken communicator, throws its first error.
+  [[noreturn]] void throw_broken(CallContext& context) const;
 
   CommunicatorState& state_of(const CallContext& context) const;
   StateOf states() const;
@@ -45,7 +46,6 @@ class ShmWaiting {
   std::optional<End> find_end(const Awaited& awaited, CallContext& context, std::chrono::nanoseconds elapsed) const;
   [[noreturn]] void throw_end(End end, const Awaited& awaited, CallContext& context) const;
   [[noreturn]] void throw_aborted(const Awaited& awaited, const CallContext& context) const;
-  [[noreturn]] void throw_broken(CallContext& context) const;
   void compare_calls(const CallContext& context) const;
   bool owner_is_gone(int peer) const;
   WaitPolicy policy_for(const CallContext& context) const;

@@ -85,7 +85,7 @@ void SimulatedJob::resolve_standstill() {
     CallContext* context = rank(index).blocked_in;
     if (context == nullptr || broken(context->communicator) != nullptr) continue;
     if (const auto mismatch = find_mismatch(index, size(), *context, states())) {
-      const Error error = mismatch_error(index, mismatch->peer, mismatch->theirs, *context);
+      const Error error = mismatch_error(index, *mismatch, *context);
       set_broken(context->communicator,
                  {.code = error.code(), .rank = index, .peer = mismatch->peer, .text = error.what()});
       return;

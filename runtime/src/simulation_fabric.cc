@@ -160,6 +160,7 @@ SimulationFabric::SimulationFabric(SimulatedJob& job, int rank)
 
 void SimulationFabric::begin(CallContext& context) {
   if (const FirstError* error = job_.broken(context.communicator)) {
+    heard_ = true;
     const bool first = !std::exchange(context.heard, true);
     if (first && job_.dead()) {
       throw lost_error(rank_, *job_.dead(), -1, fate(FailureKind::signal, SIGKILL), context);
@@ -206,18 +207,19 @@ void SimulationFabric::transfer(const Transfer& transfer, CallContext& context) 
 
 void SimulationFabric::mark_broken(CallContext& context, const Error& error) noexcept {
   context.heard = true;
+  heard_ = true;
   job_.set_broken(
       context.communicator,
       {.code = error.code(), .rank = rank_, .peer = world_rank(context, error.peer()), .text = error.what()});
 }
 
 void SimulationFabric::leave() {
-  const auto mismatch = find_any_mismatch(rank_, job_.size(), job_.states());
-  if (!mismatch || job_.broken(mismatch->ours.communicator) != nullptr) return;
+  const auto mismatch = heard_ ? std::nullopt : find_any_mismatch(rank_, job_.size(), job_.states());
+  if (!mismatch) return;
   CallContext context;
   context.call = mismatch->ours.call;
   context.communicator = mismatch->ours.communicator;
-  const Error error = mismatch_error(rank_, mismatch->peer, mismatch->theirs, context);
+  const Error error = mismatch_error(rank_, *mismatch, context);
   mark_broken(context, error);
   throw error;
 }

@@ -35,6 +35,7 @@ class SimulationFabric : public Fabric {
   SimulatedJob& job_;
   int rank_;
   SimulatedJob::Rank& self_;
+  bool heard_ = false;  // Of an error, in any call.
   CallBook book_;
   SimulationWaiting waiting_;
   SimulationWindow window_;

@@ -48,7 +48,7 @@ void SimulationWaiting::check(const Awaited& awaited, CallContext& context) {
     if (peer >= 0 && job_.rank(peer).finished) {
       // It may have left because it took this call for another, in which it had nobody to wait for.
       if (const auto mismatch = find_mismatch(rank_, job_.size(), context, job_.states()))
-        throw mismatch_error(rank_, mismatch->peer, mismatch->theirs, context);
+        throw mismatch_error(rank_, *mismatch, context);
       throw left_error(rank_, peer, context);
     }
   }

@@ -116,6 +116,7 @@ class Communicator {
   int rank_;
   int size_;
   std::uint64_t sequence_ = 0;  // Collective calls begun; the same on every rank.
+  std::uint64_t history_ = 1;   // Digest of these calls; the same on every rank.
   std::optional<std::chrono::milliseconds> default_timeout_;
   std::vector<int> members_;  // World ranks, by rank here; empty: the world.
   std::unique_ptr<Lease> lease_;
