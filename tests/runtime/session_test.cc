@@ -100,7 +100,7 @@ TEST(Session, EnvironmentThatNamesNoJobOrNoRankIsRefused) {
   const auto refused = [&](const char* job, const char* rank) {
     setenv("SHOAL_JOB", job, 1);
     rank != nullptr ? setenv("SHOAL_RANK", rank, 1) : unsetenv("SHOAL_RANK");
-    const std::string text = refusal_of([] { const Session session; });
+    std::string text = refusal_of([] { const Session session; });
     unsetenv("SHOAL_JOB");
     unsetenv("SHOAL_RANK");
     return text;
