@@ -108,8 +108,8 @@ static_assert(kRefused<std::vector<std::int32_t>&, Vector&>);
 static_assert(kRefused<std::vector<std::int32_t>&, std::vector<std::uint32_t>&>);
 
 // What is not contiguous: strided views, lists, and single values.
-#if !defined(__clang__) || \
-    __clang_major__ > 15  // Clang 14, of which Debian's clang-tidy is made, cannot read std::views.
+// (Clang 14, of which Debian's clang-tidy is made, cannot read std::views.)
+#if !defined(__clang__) || __clang_major__ > 15
 using EverySecond = decltype(std::declval<Vector&>() | std::views::filter([](float value) { return value > 0; }));
 using Reversed = decltype(std::declval<Vector&>() | std::views::reverse);
 using Firsts = decltype(std::declval<Vector&>() | std::views::take(2));
