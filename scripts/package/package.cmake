@@ -21,6 +21,7 @@ install(FILES ${PROJECT_BINARY_DIR}/runtime/include/shoal/runtime/version.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/shoal/runtime)
 install(TARGETS ${libraries} shoal_shoal EXPORT shoal INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS ${programs})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # For CMake.
 set(config_directory ${CMAKE_INSTALL_LIBDIR}/cmake/shoal)

@@ -96,12 +96,14 @@ TEST(PkgConfig, GivesNoFlagsButWhereThingsAre) {
 
 // Versions that differ in the minor number may differ in anything, before 1.0.
 TEST(FindPackage, VersionThatTheCopyCannotStandForIsRefusedNamingBoth) {
-  for (const char* wanted : {"99", "0.0", "0.2"}) {
+  const std::string own = SOVERSION;  // MAJOR.MINOR
+  const std::size_t minor = own.find('.') + 1;
+  const std::string next_minor = own.substr(0, minor) + std::to_string(std::stoi(own.substr(minor)) + 1);
+  for (const std::string& wanted : {std::string("99"), next_minor, own + ".99"}) {
     const CommandResult result =
-        configure(fs::path(INSTALL_SOURCES) / "versions", fresh_directory(std::string("version_") + wanted),
-                  {std::string("-DWANTED=") + wanted});
+        configure(fs::path(INSTALL_SOURCES) / "versions", fresh_directory("version_" + wanted), {"-DWANTED=" + wanted});
     EXPECT_NE(result.exit_code, 0);
-    EXPECT_THAT(result.err, HasSubstr("requested version \"" + std::string(wanted) + "\""));
+    EXPECT_THAT(result.err, HasSubstr("requested version \"" + wanted + "\""));
     EXPECT_THAT(result.err, HasSubstr("shoalConfig.cmake, version: " + std::string(kVersion)));
   }
 }

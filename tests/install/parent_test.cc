@@ -35,8 +35,7 @@ TEST(ParentProject, GetsTheTargetsAndKeepsItsSettings) {  // parent/CMakeLists.t
 
 TEST(ParentProject, CompilesItsProgramsAsBeforeButWithWhereTheHeadersAre) {
   const fs::path directory = fresh_directory("parent_commands");
-  const CommandResult result =
-      configure(fs::path(INSTALL_SOURCES) / "parent", directory, {"-DSHOAL_SOURCE=" PROJECT});
+  const CommandResult result = configure(fs::path(INSTALL_SOURCES) / "parent", directory, {"-DSHOAL_SOURCE=" PROJECT});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto commands = nlohmann::json::parse(text_of(directory / "compile_commands.json"));
   const auto plain = compile_command(commands, "plain");
