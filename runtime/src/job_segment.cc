@@ -19,6 +19,7 @@
 #include "mapping.h"
 #include "shoal/runtime/cores.h"
 #include "shoal/runtime/error.h"
+#include "shoal/runtime/version.h"
 #include "wait.h"
 
 // Making, attaching and reading a job's segment. See docs/shared_memory.md.
@@ -54,10 +55,14 @@ boost::interprocess::mapped_region map(int fd, const Geometry& geometry) {
 }
 
 // Text from shared memory ends where its writer said, or at the buffer's end.
-std::string text_of(const char (&text)[detail::kTextBytes]) { return {text, strnlen(text, detail::kTextBytes)}; }
+template <std::size_t kBytes>
+std::string text_of(const char (&text)[kBytes]) {
+  return {text, strnlen(text, kBytes)};
+}
 
-void copy_text(char (&into)[detail::kTextBytes], const std::string& text) {
-  const std::size_t bytes = std::min(text.size(), detail::kTextBytes - 1);
+template <std::size_t kBytes>
+void copy_text(char (&into)[kBytes], std::string_view text) {
+  const std::size_t bytes = std::min(text.size(), kBytes - 1);
   std::memcpy(into, text.data(), bytes);
   into[bytes] = '\0';
 }
@@ -183,6 +188,8 @@ JobSegment JobSegment::create(const JobShape& shape) {
   // The rest is zero as the kernel gave it, and zero is every field's first value.
   auto* header = new (&mapping->header()) detail::SegmentHeader{};
   header->version = detail::kLayoutVersion;
+  static_assert(kVersion.size() < detail::kReleaseBytes);
+  copy_text(header->release, kVersion);
   header->ranks = geometry.ranks;
   header->segment_bytes = geometry.segment_bytes;
   header->channel_bytes = geometry.channel_bytes;
@@ -216,8 +223,9 @@ JobSegment JobSegment::attach(const std::string& reference) {
   }
   if (header.version != detail::kLayoutVersion) {
     refuse(fmt::format(
-        "the job's segment has layout {}, this program knows {}: launcher and program are of different versions",
-        header.version, detail::kLayoutVersion));
+        "launcher and program are of different versions: the job was started by shoal {} (segment layout {}), this "
+        "program has shoal {} (layout {})",
+        text_of(header.release), header.version, kVersion, detail::kLayoutVersion));
   }
   const int ranks = header.ranks <= detail::kMostRanks ? static_cast<int>(header.ranks) : 0;
   const Geometry geometry =

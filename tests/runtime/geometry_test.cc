@@ -6,8 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include "mapping.h"
 #include "shoal/runtime/error.h"
+#include "shoal/runtime/version.h"
 
 namespace shoal {
 namespace {
@@ -64,6 +68,15 @@ TEST(JobSegment, CannotBeShrunkUnderItsRanks) {
   EXPECT_NE(ftruncate(segment.descriptor(), 4096), 0);
 }
 
+TEST(JobSegment, HeaderBeginsWithMagicLayoutAndReleaseOfItsMaker) {
+  const JobSegment segment = JobSegment::create({.ranks = 2});
+  detail::SegmentHeader header{};
+  ASSERT_EQ(pread(segment.descriptor(), &header, sizeof header, 0), ssize_t{sizeof header});
+  EXPECT_EQ(header.magic, detail::kMagic);
+  EXPECT_EQ(header.version, detail::kLayoutVersion);
+  EXPECT_EQ(header.release, kVersion);
+}
+
 TEST(JobSegment, AttachSeesWhatTheMakerWrote) {
   JobSegment segment = JobSegment::create({.ranks = 5, .channel_bytes = 4096, .heap_bytes = 65536});
   const JobSegment attached = JobSegment::attach(segment.reference());
@@ -96,9 +109,16 @@ TEST(JobSegment, WhatIsNoSegmentOfThisVersionIsRefused) {
   write_header();
   EXPECT_THAT(text(), HasSubstr("not a job's segment"));
   header.magic = detail::kMagic;
-  header.version = detail::kLayoutVersion + 1;
+  header.version = 7;
+  std::strcpy(header.release, "12.34.56");
   write_header();
-  EXPECT_THAT(text(), HasSubstr("different versions"));
+  EXPECT_EQ(text(),
+            fmt::format("SHOAL_JOB={}: launcher and program are of different versions: the job was started by shoal "
+                        "12.34.56 (segment layout 7), this program has shoal {} (layout {})",
+                        reference, kVersion, detail::kLayoutVersion));
+  std::fill(std::begin(header.release), std::end(header.release), 'x');  // No end.
+  write_header();
+  EXPECT_THAT(text(), HasSubstr("by shoal xxxxxxxxxxxxxxxxxxxx (segment"));
   header.version = detail::kLayoutVersion;
   const Geometry geometry = Geometry::of({.ranks = 2, .channel_bytes = 4096, .heap_bytes = 4096});
   header.ranks = 2;
