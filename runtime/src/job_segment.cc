@@ -17,6 +17,7 @@
 
 #include "call_book.h"
 #include "mapping.h"
+#include "shared_text.h"
 #include "shoal/runtime/cores.h"
 #include "shoal/runtime/error.h"
 #include "wait.h"
@@ -51,15 +52,6 @@ boost::interprocess::mapped_region map(int fd, const Geometry& geometry) {
     fail_system(fmt::format("shared memory of {} bytes cannot be mapped", geometry.segment_bytes),
                 error.get_native_error());
   }
-}
-
-// Text from shared memory ends where its writer said, or at the buffer's end.
-std::string text_of(const char (&text)[detail::kTextBytes]) { return {text, strnlen(text, detail::kTextBytes)}; }
-
-void copy_text(char (&into)[detail::kTextBytes], const std::string& text) {
-  const std::size_t bytes = std::min(text.size(), detail::kTextBytes - 1);
-  std::memcpy(into, text.data(), bytes);
-  into[bytes] = '\0';
 }
 
 }  // namespace
@@ -241,7 +233,7 @@ bool JobSegment::abort(const FirstFailure& failure) noexcept {
   job.rank = failure.rank;
   job.kind = static_cast<std::uint32_t>(failure.kind);
   job.code = failure.code;
-  copy_text(job.text, failure.message);
+  detail::copy_text(job.text, failure.message);
   // Pairs with the acquire in ShmFabric::check; and, sequentially consistent, precedes the look at `sleeping`.
   job.aborted.store(static_cast<std::uint32_t>(Once::set), std::memory_order_seq_cst);
   mapping_->wake_all();
@@ -260,7 +252,8 @@ std::optional<FirstFailure> JobSegment::first_error() const {
     return std::nullopt;
   }
   const auto known = [this](std::int32_t rank) { return rank >= 0 && rank < ranks() ? rank : -1; };
-  FirstFailure failure{.rank = known(first.rank), .kind = FailureKind::exit, .code = 1, .message = text_of(first.text)};
+  FirstFailure failure{
+      .rank = known(first.rank), .kind = FailureKind::exit, .code = 1, .message = detail::text_of(first.text)};
   switch (static_cast<ErrorCode>(first.code)) {
     case ErrorCode::peer_lost:
       failure.rank = known(first.peer);

@@ -1,8 +1,8 @@
 #include "stress/checked_messages.h"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -76,7 +76,7 @@ Cost checked_send(Communicator& comm, Draws& draws) {
   return moved;
 }
 
-Cost checked_exchange(Communicator& comm, Draws& draws) {
+Cost checked_shift(Communicator& comm, Draws& draws) {
   const int ranks = comm.size();
   const std::uint64_t seed = draws.bits();
   const DataType type = draw_type(draws);
@@ -88,8 +88,14 @@ Cost checked_exchange(Communicator& comm, Draws& draws) {
     const Message<T> mine(seed, comm.rank(), ranks);
     const Message<T> theirs(seed, from, ranks);
     Room<T> room(theirs);
-    exchange(comm, mine.elements(), to, room.elements(), from);
-    room.check(comm, "exchange", from);
+    // Those below the greatest common divisor are one of each ring.
+    if (comm.rank() < std::gcd(ranks, distance) || Draws(seed, static_cast<std::uint64_t>(comm.rank()), 1).once_in(2)) {
+      exchange(comm, mine.elements(), to, room.elements(), from);
+    } else {
+      recv(comm, room.elements(), from);
+      send(comm, mine.elements(), to);
+    }
+    room.check(comm, "shift", from);
     if (distance != 0) moved = {.sent = mine.bytes(), .received = theirs.bytes()};
   });
   return moved;

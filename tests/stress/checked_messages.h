@@ -10,8 +10,8 @@ namespace shoal::test {
 
 /// One rank sends to another; the rest do nothing.
 Cost checked_send(Communicator& comm, Draws& draws);
-/// Every rank sends to the one some distance on, which may be itself, each a length of its own. Each does both in one
-/// exchange.
-Cost checked_exchange(Communicator& comm, Draws& draws);
+/// Every rank sends to the one some distance on, which may be itself, each a length of its own. Each exchanges; or, drawn
+/// for each by itself, some receive and then send, if at least one in each ring of them exchanges.
+Cost checked_shift(Communicator& comm, Draws& draws);
 
 }  // namespace shoal::test

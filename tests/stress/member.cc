@@ -59,7 +59,7 @@ Cost Member::make(Communicator& comm, Draws& draws) {
   constexpr std::size_t kRoundsOfMessages = 2;
   const std::size_t drawn = draws.below(collectives.size() + kRoundsOfMessages);
   if (drawn == collectives.size()) return checked_send(comm, draws);
-  if (drawn > collectives.size()) return checked_exchange(comm, draws);
+  if (drawn > collectives.size()) return checked_shift(comm, draws);
   if (collectives[drawn] == Operation::barrier) return checked_barrier(comm);
   const CheckedCall call(draw_call(draws, collectives[drawn], comm.size()));
   // Each rank by itself: in its shared heap or not.
