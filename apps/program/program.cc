@@ -3,11 +3,13 @@
 #include "program/program.h"
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <new>
 #include <string_view>
+#include <thread>
 
 #include "shoal/collectives/barrier.h"
 #include "shoal/runtime/session.h"
@@ -42,6 +44,15 @@ int refuse(const Program& program, Communicator& comm, const UsageError& error) 
   return kUsage;
 }
 
+/// The environment is to blame, which is the same for all ranks, so that none has a session and rank 0 alone tells it. The
+/// others leave time for that, in which the launcher, if there is one, ends them.
+int refuse_environment(const Program& program, const Error& error) {
+  constexpr std::chrono::seconds kTimeToTell{5};
+  if (rank_by_environment() == "0") return fail(program, error.what(), kFailed);
+  std::this_thread::sleep_for(kTimeToTell);
+  return kFailed;
+}
+
 int run_in_session(const Program& program, Session& session) {
   int status = 0;
   try {
@@ -66,8 +77,15 @@ int run_guarded(const Program& program) {
     if (rank_by_environment() == "0") std::cout << *text << std::flush;
     return std::cout ? 0 : fail(program, "standard output cannot be written", kFailed);
   }
-  Session session;
-  return mistake ? refuse(program, session.world(), *mistake) : run_in_session(program, session);
+  bool joined = false;
+  try {
+    Session session;
+    joined = true;
+    return mistake ? refuse(program, session.world(), *mistake) : run_in_session(program, session);
+  } catch (const Error& error) {
+    if (joined || error.code() != ErrorCode::invalid_argument) throw;
+    return refuse_environment(program, error);
+  }
 }
 
 }  // namespace

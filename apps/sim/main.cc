@@ -22,7 +22,7 @@ struct Arguments {
   std::string bytes;
   std::string algorithm = "auto";
   std::string format = "table";
-  int stage = 2;
+  std::string stage = "2";
   std::string dims;
   std::string optimizer = "adam";
 };
@@ -58,7 +58,7 @@ shoal::sim::PhantomCall call_of(const Arguments& arguments) {
 
 shoal::sim::TrainingShape shape_of(const Arguments& arguments) {
   return {.dims = shoal::train::parse_dims(arguments.dims),
-          .stage = arguments.stage,
+          .stage = arguments.stage.front() - '0',
           .ranks = arguments.world,
           .optimizer =
               arguments.optimizer == "adam" ? shoal::train::OptimizerKind::adam : shoal::train::OptimizerKind::sgd};
@@ -97,7 +97,7 @@ int main(int argc, char** argv) {
   const auto* algorithm = app.add_option("--algorithm", arguments.algorithm, "Instead of the default one");
   app.add_option("--format", arguments.format, "table or json")->check(CLI::IsMember({"table", "json"}));
   const auto* stage = app.add_option("--stage", arguments.stage, "train: what is sharded, as of shoal-train (2)")
-                          ->check(CLI::IsMember({0, 1, 2, 3}));
+                          ->check(CLI::IsMember({"0", "1", "2", "3"}));
   const auto* dims = app.add_option("--dims", arguments.dims, "train: widths of the MLP, as in 784,256,128,10");
   const auto* optimizer = app.add_option("--optimizer", arguments.optimizer, "train: sgd or adam (adam)")
                               ->check(CLI::IsMember({"sgd", "adam"}));

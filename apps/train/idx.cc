@@ -7,99 +7,21 @@
 
 #include "train/idx.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <span>
 #include <sstream>
 #include <string>
 
-#include "train/input_error.h"
+#include "train/byte_source.h"
 
 namespace shoal::train {
 namespace {
 
 constexpr std::uint32_t kLabelsMagic = 0x00000801;
 constexpr std::uint32_t kImagesMagic = 0x00000803;
-
-/// The bytes of a file, unpacked if it is gzip (zlib passes others through).
-class ByteSource {
- public:
-  explicit ByteSource(const std::filesystem::path& file) : name_(file.string()) {
-    std::error_code error;
-    const auto status = std::filesystem::status(file, error);
-    if (status.type() == std::filesystem::file_type::not_found) fail("no such file");
-    if (error) fail(error.message());
-    if (!std::filesystem::is_regular_file(status)) fail("not a regular file");
-    file_bytes_ = std::filesystem::file_size(file, error);
-    if (error) fail(error.message());
-    errno = 0;
-    stream_.reset(gzopen(name_.c_str(), "rb"));
-    if (!stream_) fail(errno != 0 ? std::strerror(errno) : "out of memory");
-    constexpr unsigned kBuffer = 256U << 10U;
-    gzbuffer(stream_.get(), kBuffer);
-  }
-
-  /// Fills `into` as far as the file goes; returns how far.
-  std::size_t read(std::span<std::uint8_t> into) {
-    std::size_t filled = 0;
-    while (filled < into.size()) {
-      const std::size_t piece = std::min<std::size_t>(into.size() - filled, 1U << 30U);
-      const int got = gzread(stream_.get(), into.data() + filled, static_cast<unsigned>(piece));
-      if (got < 0) fail_reading();
-      if (got == 0) {
-        check_end();
-        break;
-      }
-      filled += static_cast<std::size_t>(got);
-    }
-    total_ += filled;
-    return filled;
-  }
-
-  /// Whether so many bytes cannot come out of the file, as it is packed: deflate makes at most 1,032 out of one.
-  bool cannot_unpack_to(std::uint64_t bytes) const {
-    constexpr std::uint64_t kDeflateRatio = 1032;
-    return gzdirect(stream_.get()) == 0 && bytes / kDeflateRatio > file_bytes_;
-  }
-
-  /// Bytes read so far, as unpacked.
-  std::uint64_t total() const { return total_; }
-
-  [[noreturn]] void fail(const std::string& reason) const { throw InputError(name_, reason); }
-
- private:
-  struct Close {
-    void operator()(gzFile_s* stream) const { gzclose(stream); }
-  };
-
-  /// At the end of what could be unpacked: was that the end of a whole gzip stream?
-  void check_end() {
-    int code = Z_OK;
-    gzerror(stream_.get(), &code);
-    if (code != Z_OK && code != Z_STREAM_END) fail_reading();
-  }
-
-  [[noreturn]] void fail_reading() {
-    const int system_error = errno;
-    int code = Z_OK;
-    const char* text = gzerror(stream_.get(), &code);
-    if (code == Z_ERRNO) fail(std::string("cannot be read: ") + std::strerror(system_error));
-    if (code == Z_BUF_ERROR) fail("truncated gzip file: it ends in the middle of its stream");
-    fail(std::string("damaged gzip file: ") + text);
-  }
-
-  std::string name_;
-  std::unique_ptr<gzFile_s, Close> stream_;
-  std::uint64_t file_bytes_ = 0;
-  std::uint64_t total_ = 0;
-};
 
 std::string hex(std::uint32_t value) {
   std::ostringstream text;

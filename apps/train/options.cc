@@ -30,6 +30,7 @@ std::optional<std::uint64_t> positive(const std::string& text) {
 struct RawOptions {
   std::string task = "classify";
   std::optional<std::string> dims;
+  std::string stage = "2";
   std::string optimizer = "adam";
   std::optional<double> learning_rate;
   std::string algorithm = "auto";
@@ -63,6 +64,7 @@ void fill(TrainOptions& options, const RawOptions& raw) {
   else
     options.dims = {784, 128, 32, 128, 784};
 
+  options.stage = raw.stage.front() - '0';
   options.optimizer.kind = raw.optimizer == "adam" ? OptimizerKind::adam : OptimizerKind::sgd;
   const double learning_rate = raw.learning_rate.value_or(raw.optimizer == "adam" ? 0.001 : 0.05);
   if (!std::isfinite(learning_rate) || learning_rate < 0.0)
@@ -92,8 +94,8 @@ void add_train_options(CLI::App& app, TrainOptions& options, RawOptions& raw) {
       ->check(CLI::IsMember({"classify", "autoencode"}))
       ->capture_default_str();
   app.add_option("--dims", raw.dims, "Widths of the MLP (classify 784,256,128,10; autoencode 784,128,32,128,784)");
-  app.add_option("--stage", options.stage, "What is sharded: 0 nothing, 1 optimizer, 2 and gradients, 3 and parameters")
-      ->check(CLI::IsMember({0, 1, 2, 3}))
+  app.add_option("--stage", raw.stage, "What is sharded: 0 nothing, 1 optimizer, 2 and gradients, 3 and parameters")
+      ->check(CLI::IsMember({"0", "1", "2", "3"}))
       ->capture_default_str();
   app.add_option("--optimizer", raw.optimizer, "sgd or adam")
       ->check(CLI::IsMember({"sgd", "adam"}))

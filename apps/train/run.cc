@@ -3,11 +3,13 @@
 #include "train/run.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iomanip>
 #include <iostream>
@@ -93,12 +95,18 @@ class Run {
                        options_.data.string() + " has " + std::to_string(features) + " features");
   }
 
-  /// A report that cannot be written is better known before the training than after it.
+  /// A report that cannot be written is better known before the training than after it. The file is left as it is, since
+  /// only a run that ends well has a report.
   void check_report_file() const {
     if (!speaks() || options_.report.empty() || options_.report == "-") return;
-    errno = 0;
-    if (!std::ofstream(options_.report, std::ios::app))
-      throw InputError(options_.report, std::string("cannot be written: ") + std::strerror(errno));
+    const std::filesystem::path file(options_.report);
+    std::error_code ignored;  // What cannot be looked at is not there, as far as that matters here.
+    const auto status = std::filesystem::status(file, ignored);
+    const bool is_directory = std::filesystem::is_directory(status);
+    const auto written_to = std::filesystem::exists(status) ? file : file.parent_path() / ".";
+    if (!is_directory && access(written_to.c_str(), W_OK) == 0) return;
+    throw InputError(options_.report,
+                     std::string("cannot be written: ") + std::strerror(is_directory ? EISDIR : errno));
   }
 
   std::uint64_t steps() const {

@@ -32,8 +32,7 @@ void recv(Communicator& comm, std::span<std::byte> in, DataType type, int from) 
 
 void exchange(Communicator& comm, std::span<const std::byte> out, int to, std::span<std::byte> in, int from,
               DataType type) {
-  // Ranks of one round of exchanges may send messages of different sizes: each is checked by the length that arrives.
-  Call call{.operation = Operation::exchange, .type = type};
+  Call call{.operation = Operation::exchange, .type = type, .count = elements_of(out, type)};
   check_peer(comm, call, "to", to);
   check_peer(comm, call, "from", from);
   check_apart(comm, call, in, out);

@@ -42,6 +42,10 @@ void CallBook::begin(const CallContext& context) noexcept {
   add(row_->calls, 1);
 }
 
+void CallBook::end() noexcept {
+  state_->calls_returned.store(calls_begun_, std::memory_order_relaxed);  // Nothing but a text's tense depends on it.
+}
+
 void CallBook::charge_sent(std::uint64_t bytes) noexcept { add(row_->sent, bytes); }
 void CallBook::charge_received(std::uint64_t bytes) noexcept { add(row_->received, bytes); }
 
@@ -80,7 +84,9 @@ std::optional<RecordedCall> read_call(const RankState& state, std::uint64_t numb
                                        .count = record.count.load(std::memory_order_acquire)},
                               .fingerprint = record.fingerprint.load(std::memory_order_acquire),
                               .communicator = record.communicator.load(std::memory_order_acquire),
-                              .sequence = record.sequence.load(std::memory_order_acquire)};
+                              .sequence = record.sequence.load(std::memory_order_acquire),
+                              .returned = state.calls_returned.load(std::memory_order_relaxed) >= number ||
+                                          state.calls_begun.load(std::memory_order_relaxed) > number};
   if (record.number.load(std::memory_order_acquire) != number) return std::nullopt;
   return recorded;
 }
@@ -99,10 +105,17 @@ void visit_calls(const RankState& state, Visit&& visit) {
 
 }  // namespace
 
-std::optional<Call> find_call(const RankState& state, std::uint64_t fingerprint) {
-  std::optional<Call> found;
+std::optional<RecordedCall> find_sent(const RankState& state, std::uint64_t fingerprint,
+                                      std::optional<std::uint64_t> bytes) {
+  const auto sent_it = [&](const RecordedCall& recorded) {
+    if (recorded.fingerprint != fingerprint) return false;
+    if (recorded.sequence != 0) return true;
+    const Call& call = recorded.call;
+    return call.operation != Operation::recv && (!bytes || call.count * element_bytes(call.type) == *bytes);
+  };
+  std::optional<RecordedCall> found;
   visit_calls(state, [&](const RecordedCall& recorded) {
-    if (recorded.fingerprint == fingerprint) found = recorded.call;
+    if (sent_it(recorded)) found = recorded;
     return !found;
   });
   return found;
@@ -125,7 +138,7 @@ std::optional<CallMismatch> find_mismatch(int rank, int world_size, const CallCo
                                                        .fingerprint = context.fingerprint,
                                                        .communicator = context.communicator,
                                                        .sequence = context.sequence},
-                                              .theirs = theirs.call});
+                                              .theirs = theirs});
       }
       return theirs.sequence > context.sequence;  // Its earlier calls on this communicator are of no interest.
     });
@@ -145,7 +158,7 @@ std::optional<CallMismatch> find_first_mismatch(const RankState& own, int peer, 
     const auto ours = by_sequence.find(recorded.sequence);
     if (recorded.communicator == communicator && ours != by_sequence.end() &&
         ours->second.fingerprint != recorded.fingerprint)
-      mismatch = CallMismatch{.peer = peer, .ours = ours->second, .theirs = recorded.call};
+      mismatch = CallMismatch{.peer = peer, .ours = ours->second, .theirs = recorded};
     return true;
   });
   return mismatch;
@@ -163,7 +176,7 @@ std::optional<CallMismatch> find_any_mismatch(int rank, int world_size, const St
     visit_calls(state_of(peer), [&](const RecordedCall& theirs) {
       const auto ours = own.find({theirs.communicator, theirs.sequence});
       if (ours != own.end() && ours->second.fingerprint != theirs.fingerprint)
-        mismatch = CallMismatch{.peer = peer, .ours = ours->second, .theirs = theirs.call};
+        mismatch = CallMismatch{.peer = peer, .ours = ours->second, .theirs = theirs};
       return true;  // The latest first: what is found last is the first.
     });
   }

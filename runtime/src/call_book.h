@@ -17,6 +17,8 @@ class CallBook {
 
   /// Enters a call; what moves from now on is charged to its row.
   void begin(const CallContext& context) noexcept;
+  /// The call has returned.
+  void end() noexcept;
   void charge_sent(std::uint64_t bytes) noexcept;
   void charge_received(std::uint64_t bytes) noexcept;
 
@@ -35,11 +37,14 @@ struct RecordedCall {
   std::uint64_t fingerprint = 0;
   std::uint64_t communicator = 0;
   std::uint64_t sequence = 0;
+  bool returned = false;  ///< Before it was read here.
 };
 /// Call `number` of the rank, counted from 1, while it is among its last ones.
 std::optional<RecordedCall> read_call(const RankState& state, std::uint64_t number);
-/// The latest call of that fingerprint among the rank's last ones.
-std::optional<Call> find_call(const RankState& state, std::uint64_t fingerprint);
+/// Of the rank's last calls the latest that sent a message of that fingerprint. Those of point-to-point messages do not
+/// tell one call from another: there `bytes`, the message's size, does too.
+std::optional<RecordedCall> find_sent(const RankState& state, std::uint64_t fingerprint,
+                                      std::optional<std::uint64_t> bytes);
 
 /// The state of each world rank.
 using StateOf = std::function<const RankState&(int)>;
@@ -49,7 +54,7 @@ using StateOf = std::function<const RankState&(int)>;
 struct CallMismatch {
   int peer = -1;  ///< World rank.
   RecordedCall ours;
-  Call theirs;
+  RecordedCall theirs;
 };
 /// Compares the collective call that world rank `rank` is in, and has recorded, with what the communicator's other
 /// ranks have recorded.

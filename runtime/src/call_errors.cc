@@ -5,9 +5,25 @@
 #include <algorithm>
 #include <chrono>
 
-#include "call_book.h"
-
 namespace shoal::detail {
+namespace {
+
+/// "call 4, all_reduce (ring, f32 sum, count 10)"; point-to-point calls are not counted: "send (auto, f32, count 3)".
+std::string call_text(const Call& call, std::uint64_t sequence) {
+  return sequence == 0 ? describe(call) : fmt::format("call {}, {}", sequence, describe(call));
+}
+
+Error mismatch_error(int rank, int peer, const RecordedCall& ours, const std::optional<RecordedCall>& theirs,
+                     const CallContext& context) {
+  const auto tense = [](const RecordedCall& call) { return call.returned ? "was" : "is"; };
+  return {ErrorCode::mismatch,
+          fmt::format("rank {}: mismatch: this rank {} in {}, peer {} {} in {}", rank_text(context, rank), tense(ours),
+                      call_text(ours.call, ours.sequence), rank_text(context, peer), theirs ? tense(*theirs) : "was",
+                      theirs ? call_text(theirs->call, theirs->sequence) : "another call"),
+          rank_in(context, peer)};
+}
+
+}  // namespace
 
 int rank_in(const CallContext& context, int world_rank) {
   if (context.members.empty()) return world_rank;
@@ -57,38 +73,46 @@ Error timeout_error(int rank, int waited_for, const CallContext& context) {
           rank_in(context, waited_for)};
 }
 
-Error size_error(int rank, int peer, std::uint64_t sent_bytes, std::size_t expected_bytes, const CallContext& context) {
+Error size_error(int rank, int peer, const RankState& theirs, std::uint64_t sent_bytes, std::size_t expected_bytes,
+                 const CallContext& context) {
+  const bool point_to_point = context.sequence == 0;
+  const auto sent = point_to_point ? find_sent(theirs, context.fingerprint, sent_bytes) : std::nullopt;
   return {ErrorCode::mismatch,
-          fmt::format("rank {}: mismatch {}: peer {} sent {} bytes where {} were expected", rank_text(context, rank),
-                      where(context), rank_text(context, peer), sent_bytes, expected_bytes),
+          fmt::format("rank {}: mismatch {}: peer {} sent {} bytes where {} were expected{}", rank_text(context, rank),
+                      point_to_point ? "in " + describe(context.call) : where(context), rank_text(context, peer),
+                      sent_bytes, expected_bytes, sent ? ", in " + describe(sent->call) : ""),
           rank_in(context, peer)};
 }
 
-Error mismatch_error(int rank, int peer, const std::optional<Call>& theirs, const CallContext& context) {
-  return {ErrorCode::mismatch,
-          fmt::format("rank {}: mismatch: this rank is in {}, peer {} in {}", rank_text(context, rank),
-                      describe(context.call), rank_text(context, peer), theirs ? describe(*theirs) : "another call"),
-          rank_in(context, peer)};
+Error mismatch_error(int rank, int peer, const std::optional<RecordedCall>& theirs, const CallContext& context) {
+  return mismatch_error(rank, peer, {.call = context.call, .sequence = context.sequence}, theirs, context);
 }
 
 Error mismatch_error(int rank, const CallMismatch& mismatch, const CallContext& context) {
-  CallContext met = context;
-  met.call = mismatch.ours.call;
-  return mismatch_error(rank, mismatch.peer, mismatch.theirs, met);
+  return mismatch_error(rank, mismatch.peer, mismatch.ours, mismatch.theirs, context);
 }
 
-Error unread_error(int rank, int sender, int receiver, const std::optional<Call>& call, const CallContext& context) {
+std::optional<Error> unfitting_call_error(int rank, int world_size, const StateOf& state_of, CallContext& context) {
+  const auto mismatch = find_any_mismatch(rank, world_size, state_of);
+  if (!mismatch) return std::nullopt;
+  context.call = mismatch->ours.call;
+  context.communicator = mismatch->ours.communicator;
+  return mismatch_error(rank, *mismatch, context);
+}
+
+Error unread_error(int rank, int sender, int receiver, const std::optional<RecordedCall>& call,
+                   const CallContext& context) {
   return {ErrorCode::mismatch,
           fmt::format("rank {}: mismatch: rank {} left without receiving what rank {} had sent it in {}",
                       rank_text(context, rank), rank_text(context, receiver), rank_text(context, sender),
-                      call ? describe(*call) : "some call"),
+                      call ? call_text(call->call, call->sequence) : "some call"),
           rank == sender ? receiver : sender};
 }
 
 Error foreign_message_error(int rank, const RankState& own, int peer, const RankState& theirs,
-                            std::uint64_t fingerprint, const CallContext& context) {
+                            std::uint64_t fingerprint, const CallContext& context, std::optional<std::uint64_t> bytes) {
   const auto first = find_first_mismatch(own, peer, theirs, context.communicator);
-  if (!first) return mismatch_error(rank, peer, find_call(theirs, fingerprint), context);
+  if (!first) return mismatch_error(rank, peer, find_sent(theirs, fingerprint, bytes), context);
   return mismatch_error(rank, *first, context);
 }
 

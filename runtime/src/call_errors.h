@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "call_book.h"
 #include "layout.h"
 #include "shoal/runtime/error.h"
 #include "shoal/runtime/fabric.h"
@@ -42,19 +43,26 @@ Error lost_error(int rank, int lost, int waited_for, const std::string& fate, co
 Error job_ended_error(int rank, const std::string& why, const CallContext& context);
 Error left_error(int rank, int peer, const CallContext& context);
 Error timeout_error(int rank, int waited_for, const CallContext& context);
-/// A message of this call came, of another size.
-Error size_error(int rank, int peer, std::uint64_t sent_bytes, std::size_t expected_bytes, const CallContext& context);
-/// A peer is, or was, in another call (`theirs`, where that is known) where it should have made this one.
-Error mismatch_error(int rank, int peer, const std::optional<Call>& theirs, const CallContext& context);
+/// A message of this call came, of another size; or one from point to point, of which the other side, whose state is
+/// `theirs`, says what call it was.
+Error size_error(int rank, int peer, const RankState& theirs, std::uint64_t sent_bytes, std::size_t expected_bytes,
+                 const CallContext& context);
+/// A peer is, or was, in another call (`theirs`, where that is known) where it should have made the one that this rank is
+/// in.
+Error mismatch_error(int rank, int peer, const std::optional<RecordedCall>& theirs, const CallContext& context);
 /// Two calls that do not fit, as they are on record.
-struct CallMismatch;
 Error mismatch_error(int rank, const CallMismatch& mismatch, const CallContext& context);
+/// A rank that leaves has made a call that does not fit a peer's: what it throws. Sets `context` to that call, for the
+/// communicator to be marked broken.
+std::optional<Error> unfitting_call_error(int rank, int world_size, const StateOf& state_of, CallContext& context);
 /// A message of another call came. The two ranks' first calls that do not fit are what it tells, where they are on
 /// record: the message may be of a later call, or be met in one, as ranks that only send do not wait.
 Error foreign_message_error(int rank, const RankState& own, int peer, const RankState& theirs,
-                            std::uint64_t fingerprint, const CallContext& context);
+                            std::uint64_t fingerprint, const CallContext& context,
+                            std::optional<std::uint64_t> bytes = std::nullopt);
 /// A message that `sender` sent was never received, and `receiver` has left. `rank`, which finds it, is one of them.
-Error unread_error(int rank, int sender, int receiver, const std::optional<Call>& call, const CallContext& context);
+Error unread_error(int rank, int sender, int receiver, const std::optional<RecordedCall>& call,
+                   const CallContext& context);
 /// The communicator broke on another rank, or earlier. The first that a rank hears of a mismatch or a lost peer
 /// (`first`) is that; later calls, and all else, are `broken`.
 Error broken_error(int rank, const FirstError& error, bool first, const CallContext& context);

@@ -17,6 +17,7 @@
 
 #include "call_book.h"
 #include "mapping.h"
+#include "shared_text.h"
 #include "shoal/runtime/cores.h"
 #include "shoal/runtime/error.h"
 #include "shoal/runtime/version.h"
@@ -52,19 +53,6 @@ boost::interprocess::mapped_region map(int fd, const Geometry& geometry) {
     fail_system(fmt::format("shared memory of {} bytes cannot be mapped", geometry.segment_bytes),
                 error.get_native_error());
   }
-}
-
-// Text from shared memory ends where its writer said, or at the buffer's end.
-template <std::size_t kBytes>
-std::string text_of(const char (&text)[kBytes]) {
-  return {text, strnlen(text, kBytes)};
-}
-
-template <std::size_t kBytes>
-void copy_text(char (&into)[kBytes], std::string_view text) {
-  const std::size_t bytes = std::min(text.size(), kBytes - 1);
-  std::memcpy(into, text.data(), bytes);
-  into[bytes] = '\0';
 }
 
 }  // namespace
@@ -189,7 +177,7 @@ JobSegment JobSegment::create(const JobShape& shape) {
   auto* header = new (&mapping->header()) detail::SegmentHeader{};
   header->version = detail::kLayoutVersion;
   static_assert(kVersion.size() < detail::kReleaseBytes);
-  copy_text(header->release, kVersion);
+  detail::copy_text(header->release, kVersion);
   header->ranks = geometry.ranks;
   header->segment_bytes = geometry.segment_bytes;
   header->channel_bytes = geometry.channel_bytes;
@@ -225,7 +213,7 @@ JobSegment JobSegment::attach(const std::string& reference) {
     refuse(fmt::format(
         "launcher and program are of different versions: the job was started by shoal {} (segment layout {}), this "
         "program has shoal {} (layout {})",
-        text_of(header.release), header.version, kVersion, detail::kLayoutVersion));
+        detail::text_of(header.release), header.version, kVersion, detail::kLayoutVersion));
   }
   const int ranks = header.ranks <= detail::kMostRanks ? static_cast<int>(header.ranks) : 0;
   const Geometry geometry =
@@ -250,7 +238,7 @@ bool JobSegment::abort(const FirstFailure& failure) noexcept {
   job.rank = failure.rank;
   job.kind = static_cast<std::uint32_t>(failure.kind);
   job.code = failure.code;
-  copy_text(job.text, failure.message);
+  detail::copy_text(job.text, failure.message);
   // Pairs with the acquire in ShmFabric::check; and, sequentially consistent, precedes the look at `sleeping`.
   job.aborted.store(static_cast<std::uint32_t>(Once::set), std::memory_order_seq_cst);
   mapping_->wake_all();
@@ -269,7 +257,8 @@ std::optional<FirstFailure> JobSegment::first_error() const {
     return std::nullopt;
   }
   const auto known = [this](std::int32_t rank) { return rank >= 0 && rank < ranks() ? rank : -1; };
-  FirstFailure failure{.rank = known(first.rank), .kind = FailureKind::exit, .code = 1, .message = text_of(first.text)};
+  FirstFailure failure{
+      .rank = known(first.rank), .kind = FailureKind::exit, .code = 1, .message = detail::text_of(first.text)};
   switch (static_cast<ErrorCode>(first.code)) {
     case ErrorCode::peer_lost:
       failure.rank = known(first.peer);

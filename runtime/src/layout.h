@@ -83,7 +83,8 @@ struct alignas(kApart) RankState {
   std::atomic<std::uint32_t> sleeping;  ///< 1 from before this rank sleeps until someone wakes it or it wakes.
   /// Writer: the rank.
   alignas(kApart) std::atomic<std::uint64_t> calls_begun;
-  CallRecord records[kRecordCount];  ///< Call n is in records[n % kRecordCount].
+  std::atomic<std::uint64_t> calls_returned;  ///< The last call that this rank has come out of without an error.
+  CallRecord records[kRecordCount];           ///< Call n is in records[n % kRecordCount].
 };
 
 /// One row of a rank's ledger. Writer: the rank.

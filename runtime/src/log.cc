@@ -3,10 +3,13 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
-#include <string>
+#include <string_view>
 
 #include "log_setup.h"
+#include "shoal/runtime/error.h"
 
 // One logger a process, made after the fork: a logger that existed before would share its lock and its buffer's
 // state with the parent's.
@@ -20,6 +23,16 @@ std::shared_ptr<spdlog::logger>& current() {
   return logger;
 }
 
+spdlog::level::level_enum level_from_environment() {
+  const char* const wanted = std::getenv("SHOAL_LOG");
+  if (wanted == nullptr || *wanted == '\0') return spdlog::level::warn;
+  constexpr std::array<std::string_view, 6> kLevels{"off", "error", "warn", "info", "debug", "trace"};
+  if (std::ranges::find(kLevels, wanted) == kLevels.end())
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("SHOAL_LOG={} is not one of {}", wanted, fmt::join(kLevels, ", ")));
+  return spdlog::level::from_str(wanted);
+}
+
 }  // namespace
 
 spdlog::logger& log() { return *current(); }
@@ -27,18 +40,12 @@ spdlog::logger& log() { return *current(); }
 namespace detail {
 
 void make_rank_logger(int rank) {
+  const auto level = level_from_environment();
   auto logger = std::make_shared<spdlog::logger>("shoal", std::make_shared<spdlog::sinks::stderr_sink_mt>());
   logger->set_pattern(fmt::format("%H:%M:%S.%e shoal rank {} %l: %v", rank));
-  const char* wanted = std::getenv("SHOAL_LOG");
-  const std::string level_name = wanted != nullptr ? wanted : "warn";
-  const auto level = spdlog::level::from_str(level_name);  // `off` for a name that is none.
   logger->set_level(level);
   logger->flush_on(spdlog::level::trace);
   current() = logger;
-  if (level == spdlog::level::off && level_name != "off") {
-    logger->set_level(spdlog::level::warn);
-    logger->warn("SHOAL_LOG={} is not one of off, error, warn, info, debug, trace; taken as warn", level_name);
-  }
 }
 
 }  // namespace detail

@@ -71,8 +71,8 @@ Session::Session(JobSegment segment, int rank) : Session(std::pair(std::move(seg
 
 Session::Session(std::pair<JobSegment, int>&& membership) {
   auto& [segment, rank] = membership;
-  claim(segment, rank);
   detail::make_rank_logger(rank);
+  claim(segment, rank);
   state_ = std::make_unique<State>(std::move(segment), rank);
   log().debug("joined a job of {} as rank {}, process {}", state_->segment.ranks(), rank, getpid());
 }

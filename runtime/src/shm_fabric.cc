@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "call_errors.h"
+#include "shared_text.h"
 
 namespace shoal::detail {
 namespace {
@@ -18,9 +19,7 @@ bool record_error(CommunicatorState& state, int rank, int peer, const Error& err
   state.code = static_cast<std::uint32_t>(error.code());
   state.rank = rank;
   state.peer = peer;
-  const std::size_t bytes = std::min(std::strlen(error.what()), kTextBytes - 1);
-  std::memcpy(state.text, error.what(), bytes);
-  state.text[bytes] = '\0';
+  copy_text(state.text, error.what());
   // Pairs with the acquire in is_set; sequentially consistent, so that it precedes the look at `sleeping`.
   state.broken.store(static_cast<std::uint32_t>(Once::set), std::memory_order_seq_cst);
   return true;
@@ -104,7 +103,7 @@ void ShmFabric::begin(CallContext& context) {
   book_.begin(context);
 }
 
-void ShmFabric::end(const CallContext&) noexcept {}
+void ShmFabric::end(const CallContext&) noexcept { book_.end(); }
 
 void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
   ChannelWriter* writer = transfer.to >= 0 ? &writers_[static_cast<std::size_t>(transfer.to)] : nullptr;
@@ -132,9 +131,10 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
       if (incoming->refused()) {
         const MessageHeader& theirs = *incoming->refused();
         if (theirs.fingerprint == context.fingerprint)
-          throw size_error(rank_, transfer.from, theirs.bytes, transfer.in.size(), context);
+          throw size_error(rank_, transfer.from, segment_.mapping().rank(transfer.from), theirs.bytes,
+                           transfer.in.size(), context);
         throw foreign_message_error(rank_, segment_.mapping().rank(rank_), transfer.from,
-                                    segment_.mapping().rank(transfer.from), theirs.fingerprint, context);
+                                    segment_.mapping().rank(transfer.from), theirs.fingerprint, context, theirs.bytes);
       }
       waiting_.wake_peer(pending.from);
       if (incoming->done()) {
@@ -151,16 +151,10 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
 
 void ShmFabric::leave() {
   const bool any_error = is_set(segment_.mapping().communicator(kAnyCommunicator).broken) || waiting_.job_aborted();
-  // What others have found already this rank is told too, unless it has heard of an error before.
-  const auto mismatch =
-      heard_ || waiting_.job_aborted() ? std::nullopt : find_any_mismatch(rank_, size_, waiting_.states());
   CallContext context;
   std::optional<Error> error;
-  if (mismatch) {
-    context.call = mismatch->ours.call;
-    context.communicator = mismatch->ours.communicator;
-    error = mismatch_error(rank_, *mismatch, context);
-  }
+  // What others have found already this rank is told too, unless it has heard of an error before.
+  if (!heard_ && !waiting_.job_aborted()) error = unfitting_call_error(rank_, size_, waiting_.states(), context);
   // All that this rank sent is published before; whoever sees it gone looks at its channel once more. And of a sender
   // and a receiver that leaves without its message one sees the other: both stores and looks are sequentially
   // consistent, here left then head, there head then left.
@@ -176,7 +170,8 @@ std::optional<Error> ShmFabric::find_unread(const CallContext& context) {
     const auto index = static_cast<std::size_t>(peer);
     if (peer == rank_ || !waiting_.has_left(peer)) continue;  // Who is still there, and waits, finds this rank left.
     if (const auto unread = readers_[index].open())
-      return unread_error(rank_, peer, rank_, find_call(segment_.mapping().rank(peer), unread->fingerprint), context);
+      return unread_error(rank_, peer, rank_,
+                          find_sent(segment_.mapping().rank(peer), unread->fingerprint, unread->bytes), context);
     if (!writers_[index].all_taken()) return unread_error(rank_, rank_, peer, std::nullopt, context);
   }
   return std::nullopt;

@@ -6,18 +6,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <utility>
 
 #include "process_namespace.h"
+#include "shared_text.h"
 
 namespace shoal::detail {
-namespace {
-
-std::string text_of(const char (&text)[kTextBytes]) { return {text, strnlen(text, kTextBytes)}; }
-
-}  // namespace
-
 ShmWaiting::ShmWaiting(const JobSegment::Mapping& mapping, int rank)
     : mapping_(mapping),
       rank_(rank),

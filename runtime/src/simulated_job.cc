@@ -61,9 +61,10 @@ std::optional<SimulatedJob::Unread> SimulatedJob::find_unread() const {
   for (int from = 0; from < static_cast<int>(channels_.size()); ++from) {
     for (const auto& [to, channel] : channels_[static_cast<std::size_t>(from)]) {
       if (const SimulatedMessage* message = channel.front())
-        return Unread{to,
-                      unread_error(to, from, to,
-                                   find_call(*ranks_[static_cast<std::size_t>(from)].state, message->fingerprint), {})};
+        return Unread{to, unread_error(to, from, to,
+                                       find_sent(*ranks_[static_cast<std::size_t>(from)].state, message->fingerprint,
+                                                 message->bytes),
+                                       {})};
     }
   }
   return std::nullopt;

@@ -122,9 +122,9 @@ class SimulationFabric::Incoming {
     opened_ = true;
     if (message.fingerprint != context.fingerprint || !transfer_.takes(message.bytes)) {
       if (message.fingerprint == context.fingerprint)
-        throw size_error(to_, from_, message.bytes, transfer_.in.size(), context);
+        throw size_error(to_, from_, *job_.rank(from_).state, message.bytes, transfer_.in.size(), context);
       throw foreign_message_error(to_, *job_.rank(to_).state, from_, *job_.rank(from_).state, message.fingerprint,
-                                  context);
+                                  context, message.bytes);
     }
     if (transfer_.arrived != nullptr) {
       *transfer_.arrived = message.bytes;
@@ -170,7 +170,7 @@ void SimulationFabric::begin(CallContext& context) {
   book_.begin(context);
 }
 
-void SimulationFabric::end(const CallContext&) noexcept {}
+void SimulationFabric::end(const CallContext&) noexcept { book_.end(); }
 
 void SimulationFabric::transfer(const Transfer& transfer, CallContext& context) {
   waiting_.scheduling_point();
@@ -214,14 +214,12 @@ void SimulationFabric::mark_broken(CallContext& context, const Error& error) noe
 }
 
 void SimulationFabric::leave() {
-  const auto mismatch = heard_ ? std::nullopt : find_any_mismatch(rank_, job_.size(), job_.states());
-  if (!mismatch) return;
+  if (heard_) return;
   CallContext context;
-  context.call = mismatch->ours.call;
-  context.communicator = mismatch->ours.communicator;
-  const Error error = mismatch_error(rank_, *mismatch, context);
-  mark_broken(context, error);
-  throw error;
+  const auto error = unfitting_call_error(rank_, job_.size(), job_.states(), context);
+  if (!error) return;
+  mark_broken(context, *error);
+  throw Error(*error);
 }
 
 Traffic SimulationFabric::traffic() const { return read_ledger(*self_.ledger); }

@@ -5,7 +5,7 @@
 #include <string>
 #include <type_traits>
 
-#include "half_reference.h"
+#include "support/half_reference.h"
 
 namespace shoal::test {
 namespace {

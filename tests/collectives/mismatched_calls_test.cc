@@ -100,11 +100,43 @@ TEST(MismatchedCounts, OfPointToPointAreTold) {
   expect_mismatch(
       3, {"send (", "recv (", "count 409600", "count 409598"},
       [](Communicator& comm) { make_call<float>(comm, Operation::send, comm.rank() == 1 ? 409598 : 409600); }, 2);
-  expect_mismatch(3, {"mismatch in exchange", "sent 12 bytes where 16 were expected"}, [](Communicator& comm) {
-    // Rank 1 expects four elements of rank 0, which sends three.
-    std::vector<float> in(comm.rank() == 1 ? 4 : 3);
-    exchange(comm, std::vector<float>(3), (comm.rank() + 1) % 3, in, (comm.rank() + 2) % 3);
-  });
+  expect_mismatch(
+      3,
+      {"mismatch in exchange (auto, f32, count 3): peer 0 sent 12 bytes where 16 were expected, in exchange "
+       "(auto, f32, count 3)"},
+      [](Communicator& comm) {
+        // Rank 1 expects four elements of rank 0, which sends three.
+        std::vector<float> in(comm.rank() == 1 ? 4 : 3);
+        exchange(comm, std::vector<float>(3), (comm.rank() + 1) % 3, in, (comm.rank() + 2) % 3);
+      });
+}
+
+TEST(MismatchedCounts, OfAnExchangeWithAPlainReceiveNameBothCalls) {
+  expect_mismatch(2,
+                  {"mismatch in recv (auto, f32, count 5): peer 0 sent 16 bytes where 20 were expected, in exchange "
+                   "(auto, f32, count 4)"},
+                  [](Communicator& comm) {
+                    std::vector<float> in(comm.rank() == 0 ? 4 : 5);
+                    if (comm.rank() == 0) {
+                      exchange(comm, std::vector<float>(4), 1, in, 1);
+                    } else {
+                      recv(comm, in, 0);
+                    }
+                  });
+}
+
+TEST(MismatchedCounts, OfASendNameTheOneThatDoesNotFit) {
+  // Of three sends the second; the third is of the very size that is waited for.
+  expect_mismatch(2,
+                  {"mismatch in recv (auto, f32, count 3): peer 0 sent 20 bytes where 12 were expected, in send (auto, "
+                   "f32, count 5)"},
+                  [](Communicator& comm) {
+                    for (const std::size_t count : {3U, 5U, 3U}) {
+                      if (comm.rank() == 0) send(comm, std::vector<float>(count), 1);
+                      std::vector<float> in(3);
+                      if (comm.rank() == 1) recv(comm, in, 0);
+                    }
+                  });
 }
 
 /// Two of three ranks call with Ours, rank `culprit` with Theirs, of as many bytes.
@@ -192,10 +224,11 @@ TEST(MismatchedRoots, AreTold) {
 TEST(MismatchedOperations, AreToldWithWhatBothSidesCalled) {
   // B36: rank 1 broadcasts where the others all-reduce; and two more kinds of it.
   for (const int culprit : {0, 1, 2}) {
-    expect_mismatch(3, {"broadcast (", "all_reduce (", "f32, count 7", "f32 sum, count 7", "rank ", "peer "},
-                    [&](Communicator& comm) {
-                      make_call<float>(comm, comm.rank() == culprit ? Operation::broadcast : Operation::all_reduce, 7);
-                    });
+    expect_mismatch(
+        3, {"in call 1, broadcast (", "in call 1, all_reduce (", "f32, count 7", "f32 sum, count 7", "rank ", "peer "},
+        [&](Communicator& comm) {
+          make_call<float>(comm, comm.rank() == culprit ? Operation::broadcast : Operation::all_reduce, 7);
+        });
     expect_mismatch(3, {"all_gather (", "barrier ("}, [&](Communicator& comm) {
       comm.rank() == culprit ? barrier(comm) : make_call<float>(comm, Operation::all_gather, 7);
     });

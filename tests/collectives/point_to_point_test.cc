@@ -111,6 +111,32 @@ TEST(Exchange, BetweenTwoCompletesAroundEveryPowerOfTwo) {
   EXPECT_TRUE(ranks.all_passed()) << ranks;
 }
 
+TEST(Exchange, MeetsPlainSendsAndReceives) {
+  // A ring in which rank 0 does both at once and the others receive first, then send on: 0 > 1 > 2 > 0.
+  for (const int world : {2, 3, 5}) {
+    const auto ranks = run_ranks(
+        world,
+        [](Communicator& comm) {
+          const int right = (comm.rank() + 1) % comm.size();
+          const int left = (comm.rank() + comm.size() - 1) % comm.size();
+          for (const std::size_t count : {0U, 1U, 1024U, 50'021U}) {
+            // Each sends a length of its own.
+            const auto out = values_of<float>(comm.rank(), count + static_cast<std::size_t>(comm.rank()));
+            auto in = blank<float>(count + static_cast<std::size_t>(left));
+            if (comm.rank() == 0) {
+              exchange(comm, out, right, in, left);
+            } else {
+              recv(comm, in, left);
+              send(comm, out, right);
+            }
+            EXPECT_TRUE(same_bits(values_of<float>(left, in.size()), in));
+          }
+        },
+        small_channel());
+    EXPECT_TRUE(ranks.all_passed()) << ranks;
+  }
+}
+
 TEST(SendRecv, BothSendingFirstWaitOnlyBeyondTheChannelAndThenUntilTheTimeout) {
   const auto body = [](std::size_t bytes) {
     return [bytes](Communicator& comm) {

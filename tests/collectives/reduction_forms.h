@@ -6,33 +6,11 @@
 
 namespace shoal::test {
 
-/// What the ring computes for one position of the chunk of `owner`: the rank right of it begins, and the others
-/// add theirs in ring order, each standing left of what comes in.
-template <class T>
-T serial_ring(ReduceOp op, const std::vector<T>& values, std::size_t owner) {
-  const ReduceOp step = op == ReduceOp::mean ? ReduceOp::sum : op;
-  const std::size_t ranks = values.size();
-  T sum = values[(owner + 1) % ranks];
-  for (std::size_t distance = 2; distance <= ranks; ++distance)
-    sum = combined(step, values[(owner + distance) % ranks], sum);
-  if constexpr (!kIsHalf<T>)
-    if (op == ReduceOp::mean) return static_cast<T>(sum / static_cast<T>(ranks));
-  return sum;
-}
-
-/// The whole vector that ranks with values_of(rank, count) must end with: only the ring has an order of its own.
+/// The whole vector that ranks with values_of(rank, count) must end with.
 template <class T>
 std::vector<T> expected_by(Algorithm algorithm, ReduceOp op, int ranks, std::size_t count) {
-  if (algorithm != Algorithm::ring) return reduced_values<T>(op, ranks, count);
-  std::vector<T> result;
-  const auto bounds = split_bounds(count, ranks);
-  std::vector<T> at(static_cast<std::size_t>(ranks));
-  for (std::size_t owner = 0; owner < at.size(); ++owner) {
-    for (std::size_t i = bounds[owner]; i < bounds[owner + 1]; ++i) {
-      for (int rank = 0; rank < ranks; ++rank) at[static_cast<std::size_t>(rank)] = value_at<T>(rank, i);
-      result.push_back(serial_ring(op, at, owner));
-    }
-  }
+  std::vector<T> result(count);
+  reduce_serially(algorithm, op, ranks, std::span(result), value_at<T>);
   return result;
 }
 

@@ -10,26 +10,15 @@
 #include <cstring>
 
 #include "mapping.h"
-#include "shoal/runtime/error.h"
 #include "shoal/runtime/version.h"
+#include "support/errors.h"
 
 namespace shoal {
 namespace {
 
 using detail::Geometry;
+using test::refusal_of;
 using ::testing::HasSubstr;
-
-template <class Body>
-std::string error_of(Body body, ErrorCode code) {
-  try {
-    body();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), code) << error.what();
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
-}
 
 TEST(Geometry, PartsFollowOneAnotherWithoutOverlap) {
   const Geometry g = Geometry::of({.ranks = 3, .channel_bytes = 1000, .heap_bytes = 5000});
@@ -46,7 +35,9 @@ TEST(Geometry, PartsFollowOneAnotherWithoutOverlap) {
 }
 
 TEST(Geometry, ShapesThatCannotBeAreRefusedByName) {
-  const auto text = [](JobShape shape) { return error_of([&] { Geometry::of(shape); }, ErrorCode::invalid_argument); };
+  const auto text = [](JobShape shape) {
+    return refusal_of(ErrorCode::invalid_argument, [&] { Geometry::of(shape); });
+  };
   EXPECT_THAT(text({.ranks = 0}), HasSubstr("0 ranks"));
   EXPECT_THAT(text({.ranks = -5}), HasSubstr("-5 ranks"));
   EXPECT_THAT(text({.ranks = 4097}), HasSubstr("4097 ranks"));
@@ -88,7 +79,7 @@ TEST(JobSegment, AttachSeesWhatTheMakerWrote) {
 
 TEST(JobSegment, ReferencesThatLeadNowhereAreRefusedByName) {
   const auto text = [](const std::string& reference) {
-    return error_of([&] { JobSegment::attach(reference); }, ErrorCode::system);
+    return refusal_of(ErrorCode::system, [&] { JobSegment::attach(reference); });
   };
   for (const char* reference : {"", "memfd", "memfd:", "memfd:x", "memfd:-1", "memfd:3x", "memfd:99999999999"}) {
     EXPECT_THAT(text(reference), HasSubstr(fmt::format("SHOAL_JOB={}: not a reference", reference)));
@@ -100,7 +91,7 @@ TEST(JobSegment, WhatIsNoSegmentOfThisVersionIsRefused) {
   const int fd = memfd_create("not-a-segment", MFD_CLOEXEC);
   ASSERT_GE(fd, 0);
   const std::string reference = fmt::format("memfd:{}", fd);
-  const auto text = [&] { return error_of([&] { JobSegment::attach(reference); }, ErrorCode::system); };
+  const auto text = [&] { return refusal_of(ErrorCode::system, [&] { JobSegment::attach(reference); }); };
   EXPECT_THAT(text(), HasSubstr("not a job's segment"));  // Empty.
 
   detail::SegmentHeader header{};

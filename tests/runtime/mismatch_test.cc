@@ -1,19 +1,24 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <optional>
+#include <string>
 #include <vector>
 
+#include "byte_calls.h"
 #include "shoal/runtime/communicator.h"
 #include "shoal/runtime/simulation.h"
+#include "support/errors.h"
 #include "support/run_ranks.h"
 
-// Calls that do not fit together and that no message shows: found by those who wait, or when a rank leaves.
+// Calls that do not fit together: found by the messages; where none shows it, by those who wait, or when a rank leaves.
 
 namespace shoal {
 namespace {
 
+using test::call_of;
+using test::error_of;
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 Call gather_to(int root) {
@@ -28,14 +33,74 @@ Call broadcast_from(int root) {
           .count = 1};
 }
 
-template <class Body>
-std::optional<Error> error_of(Body body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error;
+TEST(Mismatch, CallsThatDoNotFitTogetherAreReportedWithBothSides) {
+  const auto ranks = test::run_ranks(2, [](Communicator& comm) {
+    const Call mine{.operation = comm.rank() == 0 ? Operation::broadcast : Operation::all_reduce,
+                    .algorithm = Algorithm::ring,
+                    .type = DataType::f32,
+                    .count = 2};
+    const auto error = error_of([&] {
+      comm.perform(mine, {}, [&] {
+        std::vector<std::byte> in(8);
+        comm.exchange(1 - comm.rank(), std::vector<std::byte>(8), 1 - comm.rank(), in);
+      });
+    });
+    ASSERT_TRUE(error.has_value());
+    EXPECT_EQ(error->code(), ErrorCode::mismatch);
+    EXPECT_THAT(error->what(),
+                AllOf(HasSubstr("broadcast (ring, f32, count 2"), HasSubstr("all_reduce (ring, f32 sum, count 2)")));
+  });
+  EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
+TEST(Mismatch, CountsTypesReductionsAndRootsThatDifferAreMismatches) {
+  const Call base{.operation = Operation::reduce,
+                  .algorithm = Algorithm::ring,
+                  .type = DataType::f32,
+                  .reduce_op = ReduceOp::sum,
+                  .root = 0,
+                  .count = 2};
+  Call count = base;
+  count.count = 3;
+  Call type = base;
+  type.type = DataType::i32;
+  Call op = base;
+  op.reduce_op = ReduceOp::max;
+  Call root = base;
+  root.root = 1;
+  Call algorithm = base;
+  algorithm.algorithm = Algorithm::pairwise;
+  for (const Call& other : {count, type, op, root, algorithm}) {
+    const auto ranks = test::run_ranks(2, [&](Communicator& comm) {
+      const auto error = error_of([&] {
+        comm.perform(comm.rank() == 0 ? base : other, {}, [&] {
+          std::vector<std::byte> in(8);
+          comm.exchange(1 - comm.rank(), std::vector<std::byte>(8), 1 - comm.rank(), in);
+        });
+      });
+      ASSERT_TRUE(error.has_value());
+      EXPECT_EQ(error->code(), ErrorCode::mismatch);
+      EXPECT_THAT(error->what(), AllOf(HasSubstr(describe(base)), HasSubstr(describe(other))));
+    });
+    EXPECT_TRUE(ranks.all_passed()) << ranks;
   }
-  return std::nullopt;
+}
+
+TEST(Mismatch, MessageOfAnotherSizeThanExpectedIsAMismatch) {
+  const auto ranks = test::run_ranks(2, [](Communicator& comm) {
+    const auto error = error_of([&] {
+      comm.perform(call_of(Operation::all_to_all_v), {}, [&] {
+        std::vector<std::byte> in(comm.rank() == 0 ? 8 : 16);
+        comm.exchange(1 - comm.rank(), std::vector<std::byte>(8), 1 - comm.rank(), in);
+      });
+      // Rank 0 got what it expected, and hears of it here.
+      comm.perform(call_of(Operation::barrier), {}, [&] { comm.recv(1 - comm.rank(), {}); });
+    });
+    ASSERT_TRUE(error.has_value());
+    EXPECT_EQ(error->code(), ErrorCode::mismatch);
+    EXPECT_THAT(error->what(), HasSubstr("peer 0 sent 8 bytes where 16 were expected"));
+  });
+  EXPECT_TRUE(ranks.all_passed()) << ranks;
 }
 
 // Ranks 0 and 1 each take themselves for the root: both wait to receive, and nothing is on the way.
@@ -50,7 +115,11 @@ void gather_with_two_roots(Communicator& comm) {
   EXPECT_EQ(error->code(), ErrorCode::mismatch);
   EXPECT_NE(error->peer(), comm.rank());  // With three ranks it may be the third that tells.
   EXPECT_GE(error->peer(), 0);
-  EXPECT_THAT(error->what(), AllOf(HasSubstr("count 4, root 0)"), HasSubstr("count 4, root 1)")));
+  // Both are in it still, whoever tells it.
+  EXPECT_THAT(error->what(),
+              AllOf(ContainsRegex("this rank is in call [0-9]+, gather \\(linear, i32, count 4, root [01]\\), "
+                                  "peer .* is in call [0-9]+, gather"),
+                    HasSubstr("count 4, root 0)"), HasSubstr("count 4, root 1)")));
 }
 
 TEST(Mismatch, RanksThatOnlyWaitForEachOtherFindItInWhatTheyRecorded) {
@@ -91,8 +160,9 @@ void two_streaming_roots(Communicator& comm) {
 TEST(Mismatch, TwoStreamingRootsAreFoundAtTheSessionsEnd) {
   const auto result = launch(2, [](Session& session) { two_streaming_roots(session.world()); });
   EXPECT_NE(result.exit_code, 0);
-  EXPECT_THAT(result.ranks[0].error + result.ranks[1].error,
-              AllOf(HasSubstr("mismatch"), HasSubstr("root 0)"), HasSubstr("root 1)")));
+  EXPECT_THAT(
+      result.ranks[0].error + result.ranks[1].error,
+      AllOf(HasSubstr("mismatch: this rank was in call 1, broadcast"), HasSubstr("root 0)"), HasSubstr("root 1)")));
   const auto simulated = simulate(2, two_streaming_roots);
   EXPECT_FALSE(simulated.ok());
   EXPECT_THAT(simulated.ranks[0].error + simulated.ranks[1].error, HasSubstr("mismatch"));
@@ -113,8 +183,8 @@ TEST(Mismatch, MessageThatNobodyReceivedIsFoundByWhoeverLeavesLast) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const auto simulated = simulate(2, one_call_more, {.seed = seed});
     EXPECT_EQ(simulated.ranks[1].error,
-              "rank 1: mismatch: rank 1 left without receiving what rank 0 had sent it in broadcast (linear, i32, "
-              "count 1, root 0)");
+              "rank 1: mismatch: rank 1 left without receiving what rank 0 had sent it in call 1, broadcast (linear, "
+              "i32, count 1, root 0)");
   }
 }
 
@@ -127,7 +197,10 @@ TEST(Mismatch, TwoStreamingRootsAreFoundInTheNextCallThatReceives) {
     });
     ASSERT_TRUE(error.has_value());
     EXPECT_EQ(error->code(), ErrorCode::mismatch);
-    EXPECT_THAT(error->what(), HasSubstr("broadcast (linear, i32, count 1, root"));
+    // By then it has come out of the call that did not fit.
+    EXPECT_THAT(error->what(),
+                ContainsRegex("this rank was in call 1, broadcast \\(linear, i32, count 1, root [01]\\), "
+                              "peer [01] (is|was) in call 1, broadcast"));
   });
   EXPECT_TRUE(ranks.all_passed()) << ranks;
 }
@@ -147,6 +220,29 @@ TEST(Mismatch, RankThatMakesACallMoreIsNotTakenForOneInAnotherCall) {
         }
       });
     }
+  });
+  EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
+TEST(Mismatch, NumbersTheCallsOfItsCommunicatorAlone) {
+  const auto ranks = test::run_ranks(2, [](Communicator& world) {
+    Communicator pair = world.split(0);
+    const auto exchange_in = [](Communicator& comm, const Call& call) {
+      comm.perform(call, {}, [&] {
+        std::vector<std::byte> in(4);
+        comm.exchange(1 - comm.rank(), std::vector<std::byte>(4), 1 - comm.rank(), in);
+      });
+    };
+    for (int i = 0; i < 6; ++i) exchange_in(world, call_of(Operation::all_gather, 4));
+    for (int i = 0; i < 2; ++i) exchange_in(pair, call_of(Operation::all_gather, 4));
+    exchange_in(pair, {.operation = Operation::exchange, .type = DataType::i32, .count = 1});  // Has no number.
+    const auto error = error_of([&] {
+      exchange_in(pair, call_of(pair.rank() == 0 ? Operation::barrier : Operation::all_gather, 4));
+      exchange_in(pair, call_of(Operation::barrier));
+    });
+    ASSERT_TRUE(error.has_value());
+    EXPECT_THAT(error->what(), AllOf(HasSubstr("in call 3, barrier (linear)"),
+                                     HasSubstr("in call 3, all_gather (linear, byte, count 4)")));
   });
   EXPECT_TRUE(ranks.all_passed()) << ranks;
 }

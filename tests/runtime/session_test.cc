@@ -12,11 +12,13 @@
 
 #include "mapping.h"
 #include "shoal/runtime/version.h"
+#include "support/errors.h"
 #include "support/run_ranks.h"
 
 namespace shoal {
 namespace {
 
+using test::refusal_of;
 using ::testing::HasSubstr;
 
 // Runs `body` in a forked child that exits 0 if it returns true.
@@ -35,16 +37,6 @@ bool true_in_child(Body body) {
   int status = 0;
   waitpid(child, &status, 0);
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-std::string refusal_of(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ErrorCode::system);
-    return error.what();
-  }
-  return "nothing was thrown";
 }
 
 TEST(Session, ProgramRunByItselfIsAWorldOfOne) {
@@ -81,7 +73,7 @@ TEST(Session, SecondSessionOfTheSameRankInOneProcessIsRefused) {
   const JobSegment segment = JobSegment::create({.ranks = 2});
   EXPECT_TRUE(true_in_child([&] {
     const Session session(segment, 1);
-    const std::string text = refusal_of([&] { const Session second(segment, 1); });
+    const std::string text = refusal_of(ErrorCode::system, [&] { const Session second(segment, 1); });
     return text == "this process has a session as rank 1 already";
   }));
 }
@@ -92,7 +84,7 @@ TEST(Session, SecondProcessThatClaimsTheSameRankIsRefusedByName) {
     const Session session(segment, 0);
     const pid_t owner = getpid();
     return true_in_child([&] {
-      const std::string text = refusal_of([&] { const Session second(segment, 0); });
+      const std::string text = refusal_of(ErrorCode::system, [&] { const Session second(segment, 0); });
       return text == "rank 0 of this job is taken already, by process " + std::to_string(owner);
     });
   }));
@@ -103,7 +95,7 @@ TEST(Session, EnvironmentThatNamesNoJobOrNoRankIsRefused) {
   const auto refused = [&](const char* job, const char* rank) {
     setenv("SHOAL_JOB", job, 1);
     rank != nullptr ? setenv("SHOAL_RANK", rank, 1) : unsetenv("SHOAL_RANK");
-    std::string text = refusal_of([] { const Session session; });
+    std::string text = refusal_of(ErrorCode::system, [] { const Session session; });
     unsetenv("SHOAL_JOB");
     unsetenv("SHOAL_RANK");
     return text;
@@ -122,7 +114,7 @@ TEST(Session, JobOfALauncherOfAnotherVersionIsRefusedNamingBoth) {
   std::strcpy(segment.mapping().header().release, "12.34.56");
   setenv("SHOAL_JOB", segment.reference().c_str(), 1);
   setenv("SHOAL_RANK", "0", 1);
-  const std::string text = refusal_of([] { const Session session; });
+  const std::string text = refusal_of(ErrorCode::system, [] { const Session session; });
   unsetenv("SHOAL_JOB");
   unsetenv("SHOAL_RANK");
   EXPECT_EQ(text,

@@ -3,36 +3,27 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <string>
 #include <vector>
+
+#include "byte_calls.h"
 
 namespace shoal {
 namespace {
 
 using std::chrono::nanoseconds;
+using test::call_of;
+using test::content;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-Call call_of(Operation operation, std::uint64_t count = 0) {
-  return {.operation = operation, .algorithm = Algorithm::linear, .count = count};
-}
-
-std::vector<std::byte> content(int from, std::size_t bytes) {
-  std::vector<std::byte> data(bytes);
-  for (std::size_t i = 0; i < bytes; ++i) {
-    data[i] = static_cast<std::byte>((static_cast<std::size_t>(from) * 37 + i * 3) & 0xff);
-  }
-  return data;
-}
 
 void pass_around(Communicator& comm, std::size_t bytes) {
   const int right = (comm.rank() + 1) % comm.size();
   const int left = (comm.rank() + comm.size() - 1) % comm.size();
   std::vector<std::byte> in(bytes);
   comm.perform(call_of(Operation::all_gather, bytes), {},
-               [&] { comm.exchange(right, content(comm.rank(), bytes), left, in); });
-  EXPECT_EQ(in, content(left, bytes));
+               [&] { comm.exchange(right, content(comm.rank(), 0, bytes), left, in); });
+  EXPECT_EQ(in, content(left, 0, bytes));
 }
 
 TEST(Simulation, ExchangesArriveWholeAtEveryCapacityAndSeed) {
@@ -57,19 +48,6 @@ TEST(Simulation, ExchangesArriveWholeAtEveryCapacityAndSeed) {
 }
 
 TEST(Simulation, FoldedPiecesAreWholeElements) {
-  const Fold add{.function =
-                     [](std::byte* into, const std::byte* incoming, std::size_t bytes) {
-                       ASSERT_EQ(bytes % 8, 0U);
-                       for (std::size_t i = 0; i < bytes; i += 8) {
-                         std::uint64_t a = 0;
-                         std::uint64_t b = 0;
-                         std::memcpy(&a, into + i, 8);
-                         std::memcpy(&b, incoming + i, 8);
-                         a += b;
-                         std::memcpy(into + i, &a, 8);
-                       }
-                     },
-                 .element_bytes = 8};
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const auto result = simulate(2,
                                  [&](Communicator& comm) {
@@ -82,7 +60,7 @@ TEST(Simulation, FoldedPiecesAreWholeElements) {
                                    const int peer = 1 - comm.rank();
                                    comm.perform(call_of(Operation::reduce_scatter, 101), {}, [&] {
                                      comm.exchange_fold(peer, std::as_bytes(std::span(mine)), peer,
-                                                        std::as_writable_bytes(std::span(sum)), add);
+                                                        std::as_writable_bytes(std::span(sum)), test::kAddU64);
                                    });
                                    for (std::size_t i = 0; i < 101; ++i) {
                                      ASSERT_EQ(sum[i], 6 * i + 1000 * static_cast<std::uint64_t>(peer + 1));

@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
-#include <optional>
 #include <vector>
 
 #include "shoal/runtime/communicator.h"
 #include "shoal/runtime/simulation.h"
+#include "support/errors.h"
 #include "support/run_ranks.h"
 
 // Splitting, and calls on the communicators that come of it; on real ranks and in simulation.
@@ -88,12 +88,9 @@ TEST(Split, GivesBackWhatItTookAsOftenAsOneLikes) {
 TEST(Split, TooManyAtOnceIsAnErrorForAllWithTheNumber) {
   const auto ranks = test::run_ranks(2, [](Communicator& world) {
     std::vector<Communicator> open;
-    std::optional<Error> error;
-    try {
+    const auto error = test::error_of([&] {
       for (int i = 0; i < 1024; ++i) open.push_back(world.split(0));
-    } catch (const Error& refused) {
-      error = refused;
-    }
+    });
     EXPECT_EQ(open.size(), 1023U);
     ASSERT_TRUE(error.has_value());
     EXPECT_EQ(error->code(), world.rank() == 0 ? ErrorCode::system : ErrorCode::broken);
@@ -120,16 +117,13 @@ TEST(Split, ErrorsOfASubcommunicatorNameItsRanksAndTheWorlds) {
     // Odd ranks, backwards: rank 0 is the world's 3, rank 1 the world's 1.
     Communicator odd = world.split(world.rank() % 2, -world.rank());
     if (world.rank() % 2 == 0) return;
-    std::optional<Error> error;
-    try {
+    const auto error = test::error_of([&] {
       odd.perform({.operation = Operation::gather, .algorithm = Algorithm::linear, .count = 8},
                   std::chrono::milliseconds(odd.rank() == 0 ? 30 : 0), [&] {
                     std::vector<std::byte> data(8);
                     odd.recv(1 - odd.rank(), data);
                   });
-    } catch (const Error& thrown) {
-      error = thrown;
-    }
+    });
     ASSERT_TRUE(error.has_value());
     EXPECT_EQ(error->code(), odd.rank() == 0 ? ErrorCode::timeout : ErrorCode::broken);
     EXPECT_EQ(error->peer(), odd.rank() == 0 ? 1 : 0);

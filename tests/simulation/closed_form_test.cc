@@ -7,7 +7,7 @@
 
 #include "algorithms.h"
 #include "selection.h"
-#include "simulation/checked_call.h"
+#include "support/checked_call.h"
 #include "support/takes.h"
 
 namespace shoal::test {

@@ -10,6 +10,7 @@
 
 #include "selection.h"
 #include "simulation/proof_matrix.h"
+#include "support/serial_reference.h"
 #include "support/takes.h"
 
 namespace shoal::test {
@@ -31,12 +32,12 @@ class Death : public testing::TestWithParam<int> {};
 TEST_P(Death, AtAnyPointIsAPeerLostForWhoeverCannotFinish) {
   const int ranks = GetParam();
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    const int victim = static_cast<int>(mixed(seed) % static_cast<unsigned>(ranks));
+    const int victim = static_cast<int>(mixed_bits(seed) % static_cast<unsigned>(ranks));
     SimulationOptions options{.seed = seed, .channel_bytes = drawn_channel(seed)};
     const auto whole = run(drawn_calls(ranks, seed), ranks, options);
     ASSERT_TRUE(whole.ok()) << whole;
     const std::uint64_t points = whole.ranks[static_cast<std::size_t>(victim)].scheduling_points;
-    options.death = {.rank = victim, .point = 1 + mixed(seed + 1'000) % points};
+    options.death = {.rank = victim, .point = 1 + mixed_bits(seed + 1'000) % points};
 
     const auto result = run(drawn_calls(ranks, seed), ranks, options);
     SCOPED_TRACE("rank " + std::to_string(victim) + " dies at point " + std::to_string(options.death->point));
@@ -135,7 +136,7 @@ void expect_mismatches(const Mistake& mistake_of) {
   int cases = 0;
   for (const Operation operation : operations()) {
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-      const std::uint64_t bits = mixed(seed * 64 + static_cast<std::uint64_t>(operation));
+      const std::uint64_t bits = mixed_bits(seed * 64 + static_cast<std::uint64_t>(operation));
       const int ranks = 2 + static_cast<int>(seed % 8);
       const auto below = [&](std::size_t most, int shift) { return (bits >> shift) % most; };
       const auto algorithms = detail::algorithms_of(operation);

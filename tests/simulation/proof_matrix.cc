@@ -8,7 +8,8 @@
 
 #include "algorithms.h"
 #include "selection.h"
-#include "simulation/checked_call.h"
+#include "support/checked_call.h"
+#include "support/serial_reference.h"
 #include "support/takes.h"
 
 namespace shoal::test {
@@ -47,9 +48,7 @@ std::vector<CheckedCall> drawn_calls(int ranks, std::uint64_t seed) {
     std::vector<Algorithm> algorithms{Algorithm::automatic};
     for (const Algorithm algorithm : detail::algorithms_of(operation)) algorithms.push_back(algorithm);
     for (const Algorithm algorithm : algorithms) {
-      const std::uint64_t bits = mixed(seed * 1'000 + calls.size());
-      // The ring's sums follow no one order: integers show that each rank is in them once.
-      const bool is_f32 = algorithm != Algorithm::ring && (bits & 1) == 0;
+      const std::uint64_t bits = mixed_bits(seed * 1'000 + calls.size());
       std::size_t count = operation == Operation::barrier ? 0 : counts[turn++ % counts.size()];
       // Folded into what tiny takes, so that it meets every size there is for it.
       const std::size_t most = operation == Operation::all_gather ? 28 * static_cast<std::size_t>(ranks) : 28;
@@ -60,7 +59,7 @@ std::vector<CheckedCall> drawn_calls(int ranks, std::uint64_t seed) {
                    .ranks = ranks,
                    .count = count,
                    .root = has_root(operation) ? static_cast<int>((bits >> 2) % static_cast<unsigned>(ranks)) : 0,
-                   .type = is_f32 ? DataType::f32 : DataType::u32,
+                   .type = (bits & 1) == 0 ? DataType::f32 : DataType::u32,
                    .in_place = (bits & 2) == 0,
                    .seed = bits});
     }

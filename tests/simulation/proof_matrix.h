@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "simulation/checked_call.h"
+#include "support/checked_call.h"
 
 namespace shoal::test {
 

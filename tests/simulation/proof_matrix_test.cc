@@ -17,11 +17,12 @@ SimulationResult run(const CallSpec& spec) {
 }
 
 TEST(CheckedCall, TellsAWrongResult) {
-  // Expected is the sum, whatever is asked for: a maximum must be found out.
-  const auto result =
-      run({.operation = Operation::all_reduce, .ranks = 3, .count = 5, .reduce_op = ReduceOp::max, .seed = 1});
+  // Rank 2 gives what another seed decides: no rank gets the sum of what it takes the others to give.
+  const CheckedCall call({.operation = Operation::all_reduce, .ranks = 3, .count = 5, .seed = 1});
+  const CheckedCall other({.operation = Operation::all_reduce, .ranks = 3, .count = 5, .seed = 2});
+  const auto result = simulate(3, [&](Communicator& comm) { (comm.rank() == 2 ? other : call).run(comm); });
   for (const SimulatedRank& rank : result.ranks)
-    EXPECT_THAT(rank.error, testing::ContainsRegex("rank [012]: all_reduce by auto of 5 u32, max: out\\[0\\] of 5 is"));
+    EXPECT_THAT(rank.error, testing::ContainsRegex("rank [012]: all_reduce by auto of 5 u32, sum: out\\[0\\] of 5 is"));
 }
 
 TEST(CheckedCall, TellsBytesThatTheClosedFormDoesNotHave) {

@@ -97,6 +97,35 @@ TEST_F(Idx, EveryDamagedByteOfAGzipStreamsDataIsRefused) {
   }
 }
 
+TEST_F(Idx, WhateverFollowsTheGzipStreamIsRefused) {
+  const Bytes whole = test::read_file(test::write_gzip(file("whole.gz"), test::idx_images(2, 3, 4)));
+  const auto followed_by = [&](const Bytes& more) {
+    Bytes bytes = whole;
+    bytes.insert(bytes.end(), more.begin(), more.end());
+    return test::write_file(file("longer.gz"), bytes);
+  };
+  for (const Bytes& more : {Bytes{0}, Bytes{'g', 'a', 'r', 'b', 'a', 'g', 'e'}, Bytes(600'000, 7), Bytes{0x1f},
+                            Bytes{0x1f, 0x8b, 8, 0, 1, 2, 3}, Bytes{0x1f, 1}})
+    EXPECT_THAT(refusal([&] { read_idx_images(followed_by(more)); }),
+                testing::AllOf(HasSubstr("longer.gz: "), HasSubstr("gzip file: ")))
+        << more.size();
+  EXPECT_THAT(refusal([&] { read_idx_images(followed_by({0})); }),
+              HasSubstr("damaged gzip file: other bytes follow its stream"));
+}
+
+TEST_F(Idx, AGzipFileOfSeveralMembersIsReadAsTheirSum) {
+  const Bytes bytes = test::idx_images(2, 3, 4);
+  Bytes file_bytes;
+  for (const auto& [begin, end] : {std::pair<std::ptrdiff_t, std::ptrdiff_t>{0, 7}, {7, 7}, {7, 30}, {30, 40}}) {
+    const auto member =
+        test::read_file(test::write_gzip(file("part.gz"), Bytes(bytes.begin() + begin, bytes.begin() + end)));
+    file_bytes.insert(file_bytes.end(), member.begin(), member.end());
+  }
+  ASSERT_EQ(bytes.size(), 40U);
+  EXPECT_EQ(read_idx_images(test::write_file(file("members.gz"), file_bytes)).pixels,
+            Bytes(bytes.begin() + 16, bytes.end()));
+}
+
 TEST_F(Idx, BytesBeyondTheClaimAreRefused) {
   Bytes longer = test::idx_images(2, 3, 4);
   longer.push_back(0);

@@ -148,6 +148,11 @@ TEST_F(ShoalTrainRefusal, AWrongCommandLineIsRefusedOnceByTheNameOfTheOption) {
   }
 }
 
+TEST_F(ShoalTrainRefusal, AnImpossibleStageIsToldWhichThereAre) {
+  for (const std::string stage : {"4", "x", "2x"})
+    expect_one_message(train(1, {"--stage=" + stage}), 2, "--stage: " + stage + " not in {0,1,2,3}");
+}
+
 TEST_F(ShoalTrainRefusal, MoreRanksThanLanesAreRefusedNamingTheOption) {
   expect_one_message(train(3, small(2, {"--lanes", "2"})), 2, "--lanes 2: 3 ranks");
   EXPECT_TRUE(report_of(2, small(2, {"--lanes", "2"})).at("bytes").at("matches_prediction"));
@@ -184,6 +189,17 @@ TEST_F(ShoalTrainRefusal, ABadFileIsNamedOnceForAllRanks) {
 TEST_F(ShoalTrainRefusal, AReportThatCannotBeWrittenIsKnownBeforeTheTraining) {
   const auto absent = data() / "absent" / "report.json";
   expect_one_message(train(2, small(2, {"--report", absent.string()})), 1, absent.string() + ": cannot be written");
+  expect_one_message(train(2, small(2, {"--report", data().string()})), 1, data().string() + ": cannot be written");
+}
+
+TEST_F(ShoalTrainRefusal, ARunThatFailsLeavesTheReportFileAsItWas) {
+  const auto report = data() / "report.json";
+  const std::vector<std::string> arguments{"--data", (data() / "absent").string(), "--report", report.string()};
+  expect_one_message(train(2, arguments), 1, "absent");
+  EXPECT_FALSE(std::filesystem::exists(report));
+  test::write_file(report, {'o', 'l', 'd'});
+  expect_one_message(train(2, arguments), 1, "absent");
+  EXPECT_EQ(test::read_file(report), (test::Bytes{'o', 'l', 'd'}));
 }
 
 TEST_F(ShoalTrainReport, HelpAndVersionAreAnswersGivenOnce) {

@@ -1,13 +1,14 @@
 // Expected values by serial loops that know nothing of algorithms. Every value depends on rank, position and seed, so
 // that a block that is missing, twice there or from another call shows.
 
-#include "simulation/checked_call.h"
+#include "support/checked_call.h"
 
 #include <cstring>
 #include <memory>
 #include <sstream>
 #include <stdexcept>
-#include <type_traits>
+
+#include "support/serial_reference.h"
 
 namespace shoal::test {
 namespace {
@@ -16,52 +17,34 @@ constexpr int kWholeVector = 1'000'000;  // In the place of a rank: the vector t
 
 template <class T>
 T value(std::uint64_t seed, int rank, std::size_t index) {
-  const std::uint64_t bits = mixed(mixed(seed * 0x10001 + static_cast<std::uint64_t>(rank)) + index);
-  if constexpr (std::is_same_v<T, float>) {
-    // Both signs, 1 to 128, 24 digits: sums round, so that their order shows.
-    const float digits = 1.0F + static_cast<float>(bits >> 41) / static_cast<float>(1U << 23);
-    const float scaled = digits * static_cast<float>(1U << (bits & 7));
-    return (bits & 8) != 0 ? -scaled : scaled;
-  } else {
-    return static_cast<T>(bits >> 32);
-  }
-}
-
-/// numpy.array_split's bounds: the first count mod ranks chunks have one element more.
-std::vector<std::size_t> chunk_bounds(std::size_t count, int ranks) {
-  const auto p = static_cast<std::size_t>(ranks);
-  std::vector<std::size_t> bounds{0};
-  for (std::size_t rank = 0; rank < p; ++rank) bounds.push_back(bounds.back() + count / p + (rank < count % p ? 1 : 0));
-  return bounds;
-}
-
-/// The canonical tree of docs/algorithms.md over one value a rank; unsigned sums wrap.
-template <class T>
-T tree_sum(std::vector<T> values) {
-  std::size_t distance = 1;
-  while (2 * distance < values.size()) distance *= 2;
-  for (; distance >= 1; distance /= 2)
-    for (std::size_t rank = 0; rank < distance && rank + distance < values.size(); ++rank)
-      values[rank] += values[rank + distance];
-  return values[0];
+  return value_of_random_bits<T>(mixed_bits(mixed_bits(seed * 0x10001 + static_cast<std::uint64_t>(rank)) + index));
 }
 
 /// A rank's buffer: elements, or where there is no data addresses.
 template <class T>
 class Buffer {
  public:
-  Buffer(const Communicator& comm, std::size_t count) : count_(count) {
+  Buffer(const Communicator& comm, std::size_t count, std::pmr::memory_resource& memory)
+      : count_(count), memory_(memory) {
     if (comm.phantom()) {
       phantom_ = std::make_unique<PhantomBuffer>(count * sizeof(T));
     } else {
-      content_.assign(count, T{77});
+      content_ = static_cast<T*>(memory_.allocate(count * sizeof(T), alignof(T)));
+      std::uninitialized_fill_n(content_, count, static_cast<T>(77));
     }
   }
-  std::span<T> span() { return phantom_ ? phantom_->as<T>(count_) : std::span(content_); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() {
+    if (content_ != nullptr) memory_.deallocate(content_, count_ * sizeof(T), alignof(T));
+  }
+
+  std::span<T> span() { return phantom_ ? phantom_->as<T>(count_) : std::span(content_, count_); }
 
  private:
   std::size_t count_;
-  std::vector<T> content_;
+  std::pmr::memory_resource& memory_;
+  T* content_ = nullptr;
   std::unique_ptr<PhantomBuffer> phantom_;
 };
 
@@ -71,8 +54,8 @@ class Buffer {
 template <class T>
 class CheckedCall::Making {
  public:
-  Making(const CheckedCall& call, Communicator& comm)
-      : call_(call), spec_(call.spec_), comm_(comm), options_{.algorithm = spec_.algorithm} {}
+  Making(const CheckedCall& call, Communicator& comm, std::pmr::memory_resource& memory)
+      : call_(call), spec_(call.spec_), comm_(comm), memory_(memory), options_{.algorithm = spec_.algorithm} {}
 
   void run() {
     switch (spec_.operation) {
@@ -108,6 +91,7 @@ class CheckedCall::Making {
 
  private:
   int rank() const { return comm_.rank(); }
+  Buffer<T> buffer(std::size_t count) const { return {comm_, count, memory_}; }
   bool at_root() const { return rank() == spec_.root; }
   T value_of(int rank, std::size_t index) const { return value<T>(spec_.seed, rank, index); }
   /// `buffer[i]` becomes element first + i of `rank`.
@@ -121,7 +105,7 @@ class CheckedCall::Making {
       if (std::memcmp(&right, &actual[i], sizeof(T)) == 0) continue;
       std::ostringstream text;
       text << "rank " << rank() << ": " << text_of(spec_) << ": " << what << '[' << i << "] of " << actual.size()
-           << " is " << actual[i] << ", not " << right;
+           << " is " << shown(actual[i]) << ", not " << shown(right);
       throw std::logic_error(text.str());
     }
   }
@@ -129,7 +113,7 @@ class CheckedCall::Making {
     check(actual, what, [&](std::size_t i) { return value_of(rank, first + i); });
   }
   std::vector<std::size_t> bounds() const {
-    if (!is_v()) return chunk_bounds(spec_.count, spec_.ranks);
+    if (!is_v()) return split_bounds(spec_.count, spec_.ranks);
     std::vector<std::size_t> bounds{0};
     for (const std::size_t length : call_.lengths(0)) bounds.push_back(bounds.back() + length);
     return bounds;
@@ -150,7 +134,7 @@ class CheckedCall::Making {
   }
 
   void run_broadcast() {
-    Buffer<T> data(comm_, spec_.count);
+    Buffer<T> data = buffer(spec_.count);
     if (at_root()) fill(data.span(), kWholeVector);
     broadcast(comm_, data.span(), spec_.root, options_);
     check_values(data.span(), "data", kWholeVector);
@@ -158,13 +142,13 @@ class CheckedCall::Making {
 
   void check_reduced(std::span<const T> actual, const std::string& what, std::size_t first = 0) const {
     if (comm_.phantom()) return;
-    const auto& reduced = call_.template reduced<T>();
+    const std::span<const T> reduced = call_.template reduced<T>();
     check(actual, what, [&](std::size_t i) { return reduced[first + i]; });
   }
 
   void run_reduce() {
-    Buffer<T> in(comm_, spec_.count);
-    Buffer<T> out(comm_, at_root() ? spec_.count : 0);
+    Buffer<T> in = buffer(spec_.count);
+    Buffer<T> out = buffer(at_root() ? spec_.count : 0);
     fill(in.span(), rank());
     reduce(comm_, in.span(), out.span(), spec_.reduce_op, spec_.root, options_);
     check_values(in.span(), "in", rank());
@@ -172,21 +156,21 @@ class CheckedCall::Making {
   }
 
   void run_all_reduce() {
-    Buffer<T> in(comm_, spec_.count);
+    Buffer<T> in = buffer(spec_.count);
     fill(in.span(), rank());
     if (spec_.in_place) {
       all_reduce(comm_, in.span(), spec_.reduce_op, options_);
       check_reduced(in.span(), "data");
       return;
     }
-    Buffer<T> out(comm_, spec_.count);
+    Buffer<T> out = buffer(spec_.count);
     all_reduce(comm_, in.span(), out.span(), spec_.reduce_op, options_);
     check_values(in.span(), "in", rank());
     check_reduced(out.span(), "out");
   }
 
   void run_reduce_scatter() {
-    Buffer<T> in(comm_, spec_.count);
+    Buffer<T> in = buffer(spec_.count);
     fill(in.span(), rank());
     if (spec_.in_place) {
       const std::span<T> own = reduce_scatter(comm_, in.span(), spec_.reduce_op, options_);
@@ -195,15 +179,15 @@ class CheckedCall::Making {
       check_reduced(own, "own chunk", begin(rank()));
       return;
     }
-    Buffer<T> out(comm_, size(rank()));
+    Buffer<T> out = buffer(size(rank()));
     reduce_scatter(comm_, in.span(), out.span(), spec_.reduce_op, options_);
     check_values(in.span(), "in", rank());
     check_reduced(out.span(), "out", begin(rank()));
   }
 
   void run_all_gather() {
-    Buffer<T> out(comm_, bounds_.back());
-    Buffer<T> apart(comm_, spec_.in_place ? 0 : size(rank()));
+    Buffer<T> out = buffer(bounds_.back());
+    Buffer<T> apart = buffer(spec_.in_place ? 0 : size(rank()));
     const auto in = spec_.in_place ? out.span().subspan(begin(rank()), size(rank())) : apart.span();
     fill(in, kWholeVector, begin(rank()));
     if (is_v()) {
@@ -216,8 +200,8 @@ class CheckedCall::Making {
   }
 
   void run_gather() {
-    Buffer<T> in(comm_, size(rank()));
-    Buffer<T> out(comm_, at_root() ? bounds_.back() : 0);
+    Buffer<T> in = buffer(size(rank()));
+    Buffer<T> out = buffer(at_root() ? bounds_.back() : 0);
     fill(in.span(), kWholeVector, begin(rank()));
     if (is_v()) {
       gather_v(comm_, in.span(), out.span(), call_.lengths(0), spec_.root, options_);
@@ -229,8 +213,8 @@ class CheckedCall::Making {
   }
 
   void run_scatter() {
-    Buffer<T> in(comm_, at_root() ? bounds_.back() : 0);
-    Buffer<T> out(comm_, size(rank()));
+    Buffer<T> in = buffer(at_root() ? bounds_.back() : 0);
+    Buffer<T> out = buffer(size(rank()));
     fill(in.span(), kWholeVector);
     if (is_v()) {
       scatter_v(comm_, in.span(), out.span(), call_.lengths(0), spec_.root, options_);
@@ -242,8 +226,8 @@ class CheckedCall::Making {
   }
 
   void run_scatter_cyclic() {
-    Buffer<T> in(comm_, at_root() ? spec_.count : 0);
-    Buffer<T> out(comm_, size(rank()));
+    Buffer<T> in = buffer(at_root() ? spec_.count : 0);
+    Buffer<T> out = buffer(size(rank()));
     fill(in.span(), kWholeVector);
     scatter_cyclic(comm_, in.span(), out.span(), spec_.root, options_);
     check(out.span(), "out", [&](std::size_t i) {
@@ -252,8 +236,8 @@ class CheckedCall::Making {
   }
 
   void run_all_to_all() {
-    Buffer<T> in(comm_, spec_.count);
-    Buffer<T> out(comm_, size(rank()) * static_cast<std::size_t>(spec_.ranks));
+    Buffer<T> in = buffer(spec_.count);
+    Buffer<T> out = buffer(size(rank()) * static_cast<std::size_t>(spec_.ranks));
     fill(in.span(), rank());
     all_to_all(comm_, in.span(), out.span(), options_);
     for (int from = 0; from < spec_.ranks; ++from)
@@ -270,8 +254,8 @@ class CheckedCall::Making {
     };
     const auto sends = call_.lengths(rank());
     const auto receives = call_.lengths_to(rank());
-    Buffer<T> in(comm_, sum(sends));
-    Buffer<T> out(comm_, sum(receives));
+    Buffer<T> in = buffer(sum(sends));
+    Buffer<T> out = buffer(sum(receives));
     fill(in.span(), rank());
     all_to_all_v(comm_, in.span(), sends, out.span(), receives, options_);
     std::size_t place = 0;
@@ -288,39 +272,35 @@ class CheckedCall::Making {
   const CheckedCall& call_;
   const CallSpec& spec_;
   Communicator& comm_;
+  std::pmr::memory_resource& memory_;
   Options options_;
   std::vector<std::size_t> bounds_ = bounds();
 };
 
 CheckedCall::CheckedCall(const CallSpec& spec) : spec_(spec) {}
 
-void CheckedCall::run(Communicator& comm) const {
-  if (spec_.type == DataType::f32) {
-    Making<float>(*this, comm).run();
-  } else {
-    Making<std::uint32_t>(*this, comm).run();
+void CheckedCall::run(Communicator& comm, std::pmr::memory_resource* memory) const {
+  if (spec_.operation == Operation::barrier) {  // Has no type.
+    Making<std::uint32_t>(*this, comm, *memory).run();
+    return;
   }
+  with_type(spec_.type, [&]<class T>() { Making<T>(*this, comm, *memory).run(); });
 }
 
 template <class T>
-const std::vector<T>& CheckedCall::reduced() const {
-  std::vector<T>* values = nullptr;
-  if constexpr (std::is_same_v<T, float>) {
-    values = &reduced_f32_;
-  } else {
-    values = &reduced_u32_;
+std::span<const T> CheckedCall::reduced() const {
+  if (!reduced_) {
+    const auto values = std::make_shared<T[]>(spec_.count);
+    reduce_serially(spec_.algorithm, spec_.reduce_op, spec_.ranks, std::span(values.get(), spec_.count),
+                    [&](int rank, std::size_t i) { return value<T>(spec_.seed, rank, i); });
+    reduced_ = values;
   }
-  std::vector<T> at(static_cast<std::size_t>(spec_.ranks));
-  for (std::size_t i = values->size(); i < spec_.count; ++i) {
-    for (int rank = 0; rank < spec_.ranks; ++rank) at[static_cast<std::size_t>(rank)] = value<T>(spec_.seed, rank, i);
-    values->push_back(tree_sum(at));
-  }
-  return *values;
+  return {static_cast<const T*>(reduced_.get()), spec_.count};
 }
 
 std::size_t CheckedCall::length(int from, int to) const {
-  const std::uint64_t bits =
-      mixed(mixed(spec_.seed ^ 0x5bd1e995) + static_cast<std::uint64_t>(from) * 65536 + static_cast<std::uint64_t>(to));
+  const std::uint64_t bits = mixed_bits(mixed_bits(spec_.seed ^ 0x5bd1e995) + static_cast<std::uint64_t>(from) * 65536 +
+                                        static_cast<std::uint64_t>(to));
   const std::size_t most = 2 * (spec_.count / static_cast<std::size_t>(spec_.ranks)) + 1;
   return (bits & 3) == 0 ? 0 : (bits >> 2) % (most + 1);  // Every fourth gives nothing.
 }
@@ -345,7 +325,8 @@ Cost CheckedCall::cost(int rank) const {
                         .type = spec_.type,
                         .ranks = spec_.ranks,
                         .rank = rank,
-                        .root = spec_.root};
+                        .root = spec_.root,
+                        .reduce_op = spec_.reduce_op};
   switch (spec_.operation) {
     case Operation::all_gather_v:
     case Operation::gather_v:

@@ -1,17 +1,10 @@
-#include "simulation/call_spec.h"
+#include "support/call_spec.h"
 
 #include <sstream>
 
 #include "selection.h"
 
 namespace shoal::test {
-
-std::uint64_t mixed(std::uint64_t value) {
-  value += 0x9e3779b97f4a7c15;
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111eb;
-  return value ^ (value >> 31);
-}
 
 std::string text_of(const CallSpec& spec) {
   std::ostringstream text;

@@ -8,9 +8,6 @@
 
 namespace shoal::test {
 
-/// splitmix64: what a seed decides, and the values that ranks hold.
-std::uint64_t mixed(std::uint64_t value);
-
 /// One collective call that all ranks make, on values that `seed` decides.
 struct CallSpec {
   Operation operation = Operation::barrier;

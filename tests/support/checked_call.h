@@ -2,13 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "shoal/shoal.h"
 #include "shoal/simulation.h"
-#include "simulation/call_spec.h"
+#include "support/call_spec.h"
 
 namespace shoal::test {
 
@@ -17,8 +19,9 @@ class CheckedCall {
  public:
   explicit CheckedCall(const CallSpec& spec);
 
-  /// Makes the call as one rank. Throws std::logic_error where its outcome is wrong; without data, checks nothing.
-  void run(Communicator& comm) const;
+  /// Makes the call as one rank, its buffers from `memory`. Throws std::logic_error where its outcome is wrong; without
+  /// data, checks nothing. A barrier needs one object that serves all ranks, as fibers of a simulation have it.
+  void run(Communicator& comm, std::pmr::memory_resource* memory = std::pmr::get_default_resource()) const;
 
   /// What the closed form says of it.
   Cost cost(int rank) const;
@@ -29,7 +32,7 @@ class CheckedCall {
   class Making;
   /// The reduced vector of all ranks, formed when the first rank asks.
   template <class T>
-  const std::vector<T>& reduced() const;
+  std::span<const T> reduced() const;
 
   /// Of a v-operation: elements that `from` gives to `to`; where all give to one or one to all, `to` is 0.
   std::size_t length(int from, int to) const;
@@ -37,8 +40,7 @@ class CheckedCall {
   std::vector<std::size_t> lengths_to(int to) const;
 
   CallSpec spec_;
-  mutable std::vector<std::uint32_t> reduced_u32_;
-  mutable std::vector<float> reduced_f32_;
+  mutable std::shared_ptr<const void> reduced_;
   mutable int entered_ = 0;  // Ranks that have come to a barrier.
 };
 
