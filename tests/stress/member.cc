@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "selection.h"
 #include "stress/checked_messages.h"
 #include "stress/drawn_call.h"
 #include "support/checked_call.h"
@@ -60,7 +61,10 @@ Cost Member::make(Communicator& comm, Draws& draws) {
   const std::size_t drawn = draws.below(collectives.size() + kRoundsOfMessages);
   if (drawn == collectives.size()) return checked_send(comm, draws);
   if (drawn > collectives.size()) return checked_shift(comm, draws);
-  if (collectives[drawn] == Operation::barrier) return checked_barrier(comm);
+  if (collectives[drawn] == Operation::barrier) {
+    const auto algorithms = detail::algorithms_of(Operation::barrier);
+    return checked_barrier(comm, draws.one_of(algorithms));
+  }
   const CheckedCall call(draw_call(draws, collectives[drawn], comm.size()));
   // Each rank by itself: in its shared heap or not.
   const bool in_heap = Draws(call.spec().seed, 0, static_cast<std::uint64_t>(comm.rank())).once_in(2);
@@ -69,9 +73,9 @@ Cost Member::make(Communicator& comm, Draws& draws) {
 }
 
 // The clock is the same for all processes of a machine: none may leave before the last has come.
-Cost Member::checked_barrier(Communicator& comm) {
+Cost Member::checked_barrier(Communicator& comm, Algorithm algorithm) {
   const std::array came{now()};
-  barrier(comm);
+  barrier(comm, {.algorithm = algorithm});
   const std::int64_t left = now();
   std::vector<std::int64_t> all(static_cast<std::size_t>(comm.size()));
   all_gather(comm, came, all);
