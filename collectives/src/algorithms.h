@@ -14,6 +14,7 @@
 namespace shoal::detail {
 
 void barrier_dissemination(Communicator& comm);
+void barrier_tiny(Communicator& comm);
 
 void broadcast_binomial(Communicator& comm, std::span<std::byte> data, int root);
 void broadcast_pipelined(Communicator& comm, std::span<std::byte> data, int root);
@@ -50,14 +51,21 @@ void scatter_cyclic_linear(Communicator& comm, std::span<const std::byte> whole,
 void all_to_all_pairwise(Communicator& comm, std::span<const std::byte> in, const Chunks& in_chunks,
                          std::span<std::byte> out, const Chunks& out_chunks);
 
+void all_to_all_tiny(Communicator& comm, std::span<const std::byte> in, const Chunks& in_chunks,
+                     std::span<std::byte> out, const Chunks& out_chunks);
+
 /// In: each rank has its own chunk of `data`. Out: all have all.
 void all_gather_ring(Communicator& comm, std::span<std::byte> data, const Chunks& chunks);
 void all_gather_recursive_doubling(Communicator& comm, std::span<std::byte> data, const Chunks& chunks);
 void all_gather_bruck(Communicator& comm, std::span<std::byte> data, const Chunks& chunks);
+void all_gather_tiny(Communicator& comm, std::span<std::byte> data, const Chunks& chunks);
 
 /// `in` may be the same bytes as `out`.
 void all_reduce_recursive_doubling(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out,
                                    ReduceOp op, DataType type);
+
+void all_reduce_tiny(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out, ReduceOp op,
+                     DataType type);
 
 /// Combines the ranks' `in` and leaves this rank's chunk in `own`, which may be that chunk of `in`. Nothing else is
 /// written.
@@ -67,6 +75,8 @@ void reduce_scatter_pairwise(Communicator& comm, std::span<const std::byte> in, 
                              const Chunks& chunks, ReduceOp op, DataType type);
 void reduce_scatter_recursive_halving(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> own,
                                       const Chunks& chunks, ReduceOp op, DataType type);
+void reduce_scatter_tiny(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> own,
+                         const Chunks& chunks, ReduceOp op, DataType type);
 /// What pairwise exchanges at once: so many bytes of each rank's chunk. Ranks must agree on it.
 inline constexpr std::size_t kPairwiseBlockBytes = std::size_t{32} << 10;
 /// Blocks that so many bytes take, at least one.
@@ -74,7 +84,7 @@ constexpr std::uint64_t blocks_in(std::uint64_t bytes, std::size_t block_bytes) 
   return bytes == 0 ? 1 : (bytes - 1) / block_bytes + 1;
 }
 
-/// By one of the three above.
+/// By one of those above.
 void reduce_scatter_by(Algorithm algorithm, Communicator& comm, std::span<const std::byte> in, std::span<std::byte> own,
                        const Chunks& chunks, ReduceOp op, DataType type);
 

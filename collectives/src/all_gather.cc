@@ -25,6 +25,8 @@ void all_gather(Communicator& comm, std::span<const std::byte> in, std::span<std
       all_gather_recursive_doubling(comm, out, chunks);
     } else if (call.algorithm == Algorithm::bruck) {
       all_gather_bruck(comm, out, chunks);
+    } else if (call.algorithm == Algorithm::tiny) {
+      all_gather_tiny(comm, out, chunks);
     } else {
       all_gather_ring(comm, out, chunks);
     }

@@ -7,7 +7,7 @@
 
 // all_reduce = reduce-scatter, by the algorithm that the call names, + all-gather; or reduce + broadcast, where it names
 // binomial. There every element of the result is formed by one rank and copied by the others; by recursive doubling
-// all ranks form it from the same operands. So all end with the same bits.
+// and by tiny all ranks form it from the same operands. So all end with the same bits.
 
 namespace shoal::detail {
 namespace {
@@ -22,6 +22,7 @@ void run(Communicator& comm, Call call, std::span<const std::byte> in, std::span
   select_algorithm(comm, call, options);
   call.steps = steps_of(call, call.count, comm.size(), comm.rank());
   comm.perform(call, options.timeout, [&] {
+    if (call.algorithm == Algorithm::tiny) return all_reduce_tiny(comm, in, out, call.reduce_op, call.type);
     if (call.algorithm == Algorithm::recursive_doubling)
       return all_reduce_recursive_doubling(comm, in, out, call.reduce_op, call.type);
     if (call.algorithm == Algorithm::binomial) {

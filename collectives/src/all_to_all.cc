@@ -22,7 +22,10 @@ void all_to_all(Communicator& comm, std::span<const std::byte> in, std::span<std
 
   comm.perform(call, options.timeout, [&] {
     const std::vector<std::size_t> received(ranks, own * element_bytes(type));
-    all_to_all_pairwise(comm, in, Chunks(partition, element_bytes(type)), out, Chunks(received));
+    const Chunks in_chunks(partition, element_bytes(type));
+    const Chunks out_chunks(received);
+    call.algorithm == Algorithm::tiny ? all_to_all_tiny(comm, in, in_chunks, out, out_chunks)
+                                      : all_to_all_pairwise(comm, in, in_chunks, out, out_chunks);
   });
 }
 

@@ -54,8 +54,18 @@ Cost exchanging(std::uint64_t sent, std::uint64_t received, std::uint64_t steps 
   return {.sent = sent, .received = received, .steps = steps, .messages = steps};
 }
 
+/// One round of arrivals, of which others read `sent` bytes, all together.
+Cost arriving(const CostQuery& query, std::uint64_t sent, std::uint64_t received) {
+  if (query.ranks == 1) return {};
+  return {.sent = sent, .received = received, .steps = 1, .messages = others(query)};
+}
+
 Cost barrier_dissemination(const CostQuery& query) {
   return exchanging(0, 0, static_cast<std::uint64_t>(std::bit_width(static_cast<unsigned>(query.ranks - 1))));
+}
+
+Cost barrier(const CostQuery& query) {
+  return query.algorithm == Algorithm::tiny ? arriving(query, 0, 0) : barrier_dissemination(query);
 }
 
 Cost broadcast_binomial(const CostQuery& query) {
@@ -148,7 +158,13 @@ Cost all_gather_bruck(const CostQuery& query) {
   return cost;
 }
 
+Cost all_gather_tiny(const CostQuery& query) {
+  const ChunkBytes chunks(query);
+  return arriving(query, others(query) * chunks.of(query.rank), chunks.all_but(query.rank));
+}
+
 Cost all_gather(const CostQuery& query) {
+  if (query.algorithm == Algorithm::tiny) return all_gather_tiny(query);
   if (query.algorithm == Algorithm::recursive_doubling) return all_gather_recursive_doubling(query);
   return query.algorithm == Algorithm::bruck ? all_gather_bruck(query) : all_gather_ring(query);
 }
@@ -190,7 +206,14 @@ Cost reduce_scatter_recursive_halving(const CostQuery& query) {
   return cost;
 }
 
+/// What rank r reads of the line of each other rank is chunk r.
+Cost chunks_tiny(const CostQuery& query) {
+  const ChunkBytes chunks(query);
+  return arriving(query, chunks.all_but(query.rank), others(query) * chunks.of(query.rank));
+}
+
 Cost reduce_scatter(const CostQuery& query) {
+  if (query.algorithm == Algorithm::tiny) return chunks_tiny(query);
   if (query.algorithm == Algorithm::ring) return reduce_scatter_ring(query);
   return query.algorithm == Algorithm::recursive_halving ? reduce_scatter_recursive_halving(query)
                                                          : reduce_scatter_pairwise(query);
@@ -235,6 +258,8 @@ Cost all_reduce(CostQuery query) {
   query.root = 0;
   Cost cost;
   switch (query.algorithm) {
+    case Algorithm::tiny:
+      return arriving(query, others(query) * bytes_of(query), others(query) * bytes_of(query));
     case Algorithm::recursive_doubling:
       return all_reduce_recursive_doubling(query);
     case Algorithm::binomial:
@@ -259,7 +284,7 @@ Cost all_to_all_pairwise(const CostQuery& query) {
 Cost closed_form(const CostQuery& query) {
   switch (query.operation) {
     case Operation::barrier:
-      return barrier_dissemination(query);
+      return barrier(query);
     case Operation::broadcast:
       return broadcast(query);
     case Operation::reduce:
@@ -276,7 +301,7 @@ Cost closed_form(const CostQuery& query) {
     case Operation::scatter_cyclic:
       return scatter(query);
     case Operation::all_to_all:
-      return all_to_all_pairwise(query);
+      return query.algorithm == Algorithm::tiny ? chunks_tiny(query) : all_to_all_pairwise(query);
     case Operation::send:
       return sending(bytes_of(query));
     case Operation::recv:

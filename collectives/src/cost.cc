@@ -44,7 +44,9 @@ Cost cost(const CostQuery& query) {
     const auto reduction = detail::reduces(query.operation)
                                ? std::optional(detail::Reduction{.op = query.reduce_op, .type = query.type})
                                : std::nullopt;
-    const detail::CallSize size{.bytes = query.count * element_bytes(query.type), .ranks = query.ranks};
+    const detail::CallSize size{.bytes = query.count * element_bytes(query.type),
+                                .ranks = query.ranks,
+                                .element_bytes = element_bytes(query.type)};
     const detail::Selection selection =
         detail::select(query.operation, query.algorithm, reduction, detail::environment_choices(), size);
     if (!selection.mistake.empty())

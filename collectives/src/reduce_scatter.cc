@@ -33,6 +33,8 @@ void reduce_scatter_by(Algorithm algorithm, Communicator& comm, std::span<const 
     reduce_scatter_ring(comm, in, own, chunks, op, type);
   } else if (algorithm == Algorithm::recursive_halving) {
     reduce_scatter_recursive_halving(comm, in, own, chunks, op, type);
+  } else if (algorithm == Algorithm::tiny) {
+    reduce_scatter_tiny(comm, in, own, chunks, op, type);
   } else {
     assert(algorithm == Algorithm::pairwise);
     reduce_scatter_pairwise(comm, in, own, chunks, op, type);

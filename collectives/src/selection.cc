@@ -4,27 +4,45 @@
 #include <bit>
 #include <cstdlib>
 
+#include "arrivals.h"
 #include "kernels.h"
 
 namespace shoal::detail {
 namespace {
 
-constexpr std::array kBarrier{Algorithm::dissemination};
+constexpr std::array kBarrier{Algorithm::dissemination, Algorithm::tiny};
 constexpr std::array kBroadcast{Algorithm::binomial, Algorithm::pipelined};
 constexpr std::array kReduce{Algorithm::pairwise, Algorithm::binomial, Algorithm::recursive_halving, Algorithm::ring};
-constexpr std::array kAllReduce{Algorithm::pairwise, Algorithm::recursive_doubling, Algorithm::recursive_halving,
-                                Algorithm::binomial, Algorithm::ring};
-constexpr std::array kReduceScatter{Algorithm::pairwise, Algorithm::recursive_halving, Algorithm::ring};
-constexpr std::array kAllGather{Algorithm::ring, Algorithm::recursive_doubling, Algorithm::bruck};
+constexpr std::array kAllReduce{Algorithm::pairwise,
+                                Algorithm::recursive_doubling,
+                                Algorithm::recursive_halving,
+                                Algorithm::binomial,
+                                Algorithm::tiny,
+                                Algorithm::ring};
+constexpr std::array kReduceScatter{Algorithm::pairwise, Algorithm::recursive_halving, Algorithm::tiny,
+                                    Algorithm::ring};
+constexpr std::array kAllGather{Algorithm::ring, Algorithm::recursive_doubling, Algorithm::bruck, Algorithm::tiny};
 constexpr std::array kRooted{Algorithm::linear, Algorithm::binomial};
 constexpr std::array kScatterCyclic{Algorithm::linear};
-constexpr std::array kAllToAll{Algorithm::pairwise};
+constexpr std::array kAllToAll{Algorithm::pairwise, Algorithm::tiny};
 constexpr std::array kAllGatherV{Algorithm::ring};
 constexpr std::array kRootedV{Algorithm::linear};
 constexpr std::array kAllToAllV{Algorithm::pairwise};
 
 /// Forms each element of the result in one place, from the operands of all ranks.
-bool sums_locally(Algorithm algorithm) { return algorithm == Algorithm::pairwise; }
+bool sums_locally(Algorithm algorithm) { return algorithm == Algorithm::pairwise || algorithm == Algorithm::tiny; }
+
+/// What tiny would publish: the longest chunk where each rank has one to give, else all of the vector.
+std::uint64_t arrival_bytes(Operation operation, CallSize size) {
+  if (operation != Operation::all_gather) return size.bytes;
+  const std::uint64_t elements = size.bytes / size.element_bytes;
+  const auto ranks = static_cast<std::uint64_t>(size.ranks);
+  return (elements + ranks - 1) / ranks * size.element_bytes;
+}
+
+bool has_tiny(Operation operation) {
+  return std::ranges::find(algorithms_of(operation), Algorithm::tiny) != algorithms_of(operation).end();
+}
 
 std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
 
@@ -93,6 +111,8 @@ std::span<const Algorithm> algorithms_of(Operation operation) {
 }
 
 Algorithm default_algorithm(Operation operation, std::optional<Reduction> reduction, CallSize size) {
+  if (has_tiny(operation) && size.ranks <= kTinyRanks && arrival_bytes(operation, size) <= kTinyBytes)
+    return Algorithm::tiny;
   const bool few = size.bytes <= kFewBytes;
   const bool travels = !reduction || !accumulates_wider(reduction->op, reduction->type);
   const bool power_of_two = std::has_single_bit(static_cast<unsigned>(size.ranks));
@@ -154,6 +174,9 @@ Selection select(Operation operation, Algorithm asked, std::optional<Reduction> 
   };
   if (std::ranges::find(possible, selection.algorithm) == possible.end()) {
     selection.mistake = subject() + " is not one of: " + names_of(possible);
+  } else if (selection.algorithm == Algorithm::tiny && arrival_bytes(operation, size) > kTinyBytes) {
+    selection.mistake = subject() + " takes at most " + std::to_string(kTinyBytes) + " bytes of a rank, not " +
+                        std::to_string(arrival_bytes(operation, size));
   } else if (reduction && accumulates_wider(reduction->op, reduction->type) && !sums_locally(selection.algorithm)) {
     // It passes partial results on in the type itself, where they wrap or are rounded again on every rank.
     selection.mistake = subject() + " cannot form the " + std::string(name(reduction->op)) + " of " +
@@ -167,7 +190,8 @@ void select_algorithm(Communicator& comm, Call& call, const Options& options) {
   call.algorithm = options.algorithm;
   const auto reduction =
       reduces(call.operation) ? std::optional(Reduction{.op = call.reduce_op, .type = call.type}) : std::nullopt;
-  const CallSize size{.bytes = call.count * element_bytes(call.type), .ranks = comm.size()};
+  const CallSize size{
+      .bytes = call.count * element_bytes(call.type), .ranks = comm.size(), .element_bytes = element_bytes(call.type)};
   Selection selection = select(call.operation, options.algorithm, reduction, environment_choices(), size);
   if (!selection.mistake.empty()) comm.refuse(call, selection.mistake);
   call.algorithm = selection.algorithm;

@@ -28,10 +28,13 @@ struct Reduction {
 struct CallSize {
   std::uint64_t bytes = 0;
   int ranks = 1;
+  std::size_t element_bytes = 1;
 };
 
 /// Up to here a message costs its steps and hardly its bytes.
 inline constexpr std::uint64_t kFewBytes = 4096;
+/// Up to here every rank may well read the lines of all others.
+inline constexpr int kTinyRanks = 64;
 /// From here on a broadcast is worth a chain of blocks.
 inline constexpr std::uint64_t kManyBytes = std::uint64_t{512} << 10;
 

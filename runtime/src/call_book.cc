@@ -132,12 +132,13 @@ std::optional<CallMismatch> find_mismatch(int rank, int world_size, const CallCo
     visit_calls(state_of(peer), [&](const RecordedCall& theirs) {
       if (theirs.communicator != context.communicator || theirs.sequence == 0) return true;
       if (theirs.sequence == context.sequence && theirs.fingerprint != context.fingerprint) {
-        mismatch = CallMismatch{.peer = peer,
-                                .ours = {.call = context.call,
-                                         .fingerprint = context.fingerprint,
-                                         .communicator = context.communicator,
-                                         .sequence = context.sequence},
-                                .theirs = theirs};
+        mismatch = find_first_mismatch(state_of(rank), peer, state_of(peer), context.communicator)
+                       .value_or(CallMismatch{.peer = peer,
+                                              .ours = {.call = context.call,
+                                                       .fingerprint = context.fingerprint,
+                                                       .communicator = context.communicator,
+                                                       .sequence = context.sequence},
+                                              .theirs = theirs});
       }
       return theirs.sequence > context.sequence;  // Its earlier calls on this communicator are of no interest.
     });
@@ -176,7 +177,7 @@ std::optional<CallMismatch> find_any_mismatch(int rank, int world_size, const St
       const auto ours = own.find({theirs.communicator, theirs.sequence});
       if (ours != own.end() && ours->second.fingerprint != theirs.fingerprint)
         mismatch = CallMismatch{.peer = peer, .ours = ours->second, .theirs = theirs};
-      return !mismatch;
+      return true;  // The latest first: what is found last is the first.
     });
   }
   return mismatch;

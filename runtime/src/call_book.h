@@ -49,13 +49,15 @@ std::optional<RecordedCall> find_sent(const RankState& state, std::uint64_t fing
 /// The state of each world rank.
 using StateOf = std::function<const RankState&(int)>;
 
-/// Two calls with the same number on the same communicator, which do not fit together.
+/// Two calls with the same number on the same communicator, which do not fit together: as far as records go back, the
+/// first of that communicator. (Later ones do not fit either: a fingerprint is that of all calls so far.)
 struct CallMismatch {
   int peer = -1;  ///< World rank.
   RecordedCall ours;
   RecordedCall theirs;
 };
-/// Compares the collective call that world rank `rank` is in with what the communicator's other ranks have recorded.
+/// Compares the collective call that world rank `rank` is in, and has recorded, with what the communicator's other
+/// ranks have recorded.
 std::optional<CallMismatch> find_mismatch(int rank, int world_size, const CallContext& context,
                                           const StateOf& state_of);
 /// Compares what two ranks have recorded on one communicator: the first calls of the same number that differ.

@@ -88,12 +88,16 @@ Error mismatch_error(int rank, int peer, const std::optional<RecordedCall>& thei
   return mismatch_error(rank, peer, {.call = context.call, .sequence = context.sequence}, theirs, context);
 }
 
+Error mismatch_error(int rank, const CallMismatch& mismatch, const CallContext& context) {
+  return mismatch_error(rank, mismatch.peer, mismatch.ours, mismatch.theirs, context);
+}
+
 std::optional<Error> unfitting_call_error(int rank, int world_size, const StateOf& state_of, CallContext& context) {
   const auto mismatch = find_any_mismatch(rank, world_size, state_of);
   if (!mismatch) return std::nullopt;
   context.call = mismatch->ours.call;
   context.communicator = mismatch->ours.communicator;
-  return mismatch_error(rank, mismatch->peer, mismatch->ours, mismatch->theirs, context);
+  return mismatch_error(rank, *mismatch, context);
 }
 
 Error unread_error(int rank, int sender, int receiver, const std::optional<RecordedCall>& call,
@@ -109,7 +113,7 @@ Error foreign_message_error(int rank, const RankState& own, int peer, const Rank
                             std::uint64_t fingerprint, const CallContext& context, std::optional<std::uint64_t> bytes) {
   const auto first = find_first_mismatch(own, peer, theirs, context.communicator);
   if (!first) return mismatch_error(rank, peer, find_sent(theirs, fingerprint, bytes), context);
-  return mismatch_error(rank, peer, first->ours, first->theirs, context);
+  return mismatch_error(rank, *first, context);
 }
 
 Error broken_error(int rank, const FirstError& error, bool first, const CallContext& context) {

@@ -23,6 +23,13 @@ struct FirstError {
   std::string text{};
 };
 
+/// Whom a call waits for, in world ranks; -1: nobody.
+struct Awaited {
+  int from = -1;
+  int to = -1;
+  bool arrival = false;  ///< `from` is to arrive in the call's round, rather than to send.
+};
+
 /// The rank of the call's communicator; -1 where `world_rank` is no member.
 int rank_in(const CallContext& context, int world_rank);
 /// "1"; in a communicator that is not the world "1 (world rank 5)".
@@ -43,6 +50,8 @@ Error size_error(int rank, int peer, const RankState& theirs, std::uint64_t sent
 /// A peer is, or was, in another call (`theirs`, where that is known) where it should have made the one that this rank is
 /// in.
 Error mismatch_error(int rank, int peer, const std::optional<RecordedCall>& theirs, const CallContext& context);
+/// Two calls that do not fit, as they are on record.
+Error mismatch_error(int rank, const CallMismatch& mismatch, const CallContext& context);
 /// A rank that leaves has made a call that does not fit a peer's: what it throws. Sets `context` to that call, for the
 /// communicator to be marked broken.
 std::optional<Error> unfitting_call_error(int rank, int world_size, const StateOf& state_of, CallContext& context);

@@ -34,17 +34,10 @@ bool is_collective(Operation operation) {
   return operation != Operation::send && operation != Operation::recv && operation != Operation::exchange;
 }
 
-// What both ends of every message of a call must agree on. The two ends of a point-to-point message make
-// different calls, and need not have made equally many before; their sizes are compared when the message comes.
-std::uint64_t fingerprint_of(const Call& call, std::uint64_t communicator, std::uint64_t sequence) {
-  if (!is_collective(call.operation)) {
-    return mixed(mixed(communicator, 0), static_cast<std::uint64_t>(call.type));
-  }
-  const std::uint64_t kinds =
-      static_cast<std::uint64_t>(call.operation) | static_cast<std::uint64_t>(call.algorithm) << 8 |
-      static_cast<std::uint64_t>(call.type) << 16 | static_cast<std::uint64_t>(call.reduce_op) << 24 |
-      static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << 32;
-  return mixed(mixed(mixed(mixed(communicator, 1), sequence), kinds), call.count);
+std::uint64_t kinds_of(const Call& call) {
+  return static_cast<std::uint64_t>(call.operation) | static_cast<std::uint64_t>(call.algorithm) << 8 |
+         static_cast<std::uint64_t>(call.type) << 16 | static_cast<std::uint64_t>(call.reduce_op) << 24 |
+         static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << 32;
 }
 
 }  // namespace
@@ -71,6 +64,7 @@ Communicator::Communicator(detail::Fabric& fabric, std::uint64_t id, std::vector
       default_timeout_(timeout_from_environment()),
       members_(std::move(members)),
       lease_(std::make_unique<Lease>(fabric, id)) {
+  history_ = mixed(id, 1);
   context_.communicator = id;
   context_.members = members_;
 }
@@ -86,8 +80,17 @@ void Communicator::begin(const Call& call, std::optional<std::chrono::millisecon
   if (timeout && timeout->count() < 0)
     refuse(call, fmt::format("a timeout of {} ms: it is 0, for no limit, or more", timeout->count()));
   context_.call = call;
-  context_.sequence = is_collective(call.operation) ? ++sequence_ : 0;
-  context_.fingerprint = fingerprint_of(call, context_.communicator, context_.sequence);
+  if (is_collective(call.operation)) {
+    context_.sequence = ++sequence_;
+    // Of this call and of all before it, so that what no message of a call could show, the next call's will.
+    history_ = mixed(mixed(history_, kinds_of(call)), call.count);
+    context_.fingerprint = history_;
+  } else {
+    // The two ends of a message make different calls, and need not have made equally many before; their sizes are
+    // compared when the message comes.
+    context_.sequence = 0;
+    context_.fingerprint = mixed(mixed(context_.communicator, 0), static_cast<std::uint64_t>(call.type));
+  }
   context_.step = 0;
   context_.timeout = timeout ? *timeout : default_timeout_.value_or(std::chrono::milliseconds{0});
   context_.waited = {};
@@ -113,6 +116,18 @@ void Communicator::transfer(detail::Transfer transfer) {
   if (transfer.to >= 0) transfer.to = world_of(transfer.to);
   if (transfer.from >= 0) transfer.from = world_of(transfer.from);
   fabric_->transfer(transfer, context_);
+}
+
+void Communicator::arrive(std::span<const std::byte> payload, std::uint64_t read_by_others) {
+  if (size_ == 1) return;
+  ++context_.step;
+  ++context_.round;
+  fabric_->window()->arrive(payload, read_by_others, context_);
+}
+
+std::span<const std::byte> Communicator::await_arrival(int rank, std::size_t offset, std::size_t bytes) {
+  assert(rank != rank_ && offset + bytes <= detail::kArrivalBytes);
+  return fabric_->window()->await(world_of(rank), {.offset = offset, .bytes = bytes}, context_);
 }
 
 void Communicator::send(int to, std::span<const std::byte> out) { transfer({.to = to, .out = out}); }

@@ -20,6 +20,7 @@
 #include "shared_text.h"
 #include "shoal/runtime/cores.h"
 #include "shoal/runtime/error.h"
+#include "shoal/runtime/version.h"
 #include "wait.h"
 
 // Making, attaching and reading a job's segment. See docs/shared_memory.md.
@@ -97,7 +98,8 @@ Geometry Geometry::of(const JobShape& shape) {
   }
   geometry.rank_states = kRankStatesOffset;
   geometry.ledgers = geometry.rank_states + ranks * sizeof(RankState);
-  geometry.channels = geometry.ledgers + ranks * sizeof(Ledger);
+  geometry.flag_lines = geometry.ledgers + ranks * sizeof(Ledger);
+  geometry.channels = geometry.flag_lines + kCommunicators * ranks * 2 * sizeof(FlagLine);
   geometry.rings = page_aligned(geometry.channels + pairs * sizeof(ChannelControl));
   geometry.heaps = page_aligned(geometry.rings + pairs * geometry.channel_bytes);
   geometry.segment_bytes = geometry.heaps + ranks * geometry.heap_bytes;
@@ -174,6 +176,8 @@ JobSegment JobSegment::create(const JobShape& shape) {
   // The rest is zero as the kernel gave it, and zero is every field's first value.
   auto* header = new (&mapping->header()) detail::SegmentHeader{};
   header->version = detail::kLayoutVersion;
+  static_assert(kVersion.size() < detail::kReleaseBytes);
+  detail::copy_text(header->release, kVersion);
   header->ranks = geometry.ranks;
   header->segment_bytes = geometry.segment_bytes;
   header->channel_bytes = geometry.channel_bytes;
@@ -207,8 +211,9 @@ JobSegment JobSegment::attach(const std::string& reference) {
   }
   if (header.version != detail::kLayoutVersion) {
     refuse(fmt::format(
-        "the job's segment has layout {}, this program knows {}: launcher and program are of different versions",
-        header.version, detail::kLayoutVersion));
+        "launcher and program are of different versions: the job was started by shoal {} (segment layout {}), this "
+        "program has shoal {} (layout {})",
+        detail::text_of(header.release), header.version, kVersion, detail::kLayoutVersion));
   }
   const int ranks = header.ranks <= detail::kMostRanks ? static_cast<int>(header.ranks) : 0;
   const Geometry geometry =

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "flag_line.h"
 #include "shoal/runtime/job_segment.h"
 #include "shoal/runtime/operation.h"
 
@@ -15,7 +16,8 @@ namespace shoal::detail {
 
 inline constexpr std::size_t kApart = 128;
 inline constexpr std::uint64_t kMagic = 0x4c414f48532e3130;  // "01.SHOAL" read as bytes.
-inline constexpr std::uint32_t kLayoutVersion = 1;
+inline constexpr std::uint32_t kLayoutVersion = 3;
+inline constexpr std::size_t kReleaseBytes = 20;
 inline constexpr std::size_t kTextBytes = 480;
 inline constexpr std::uint64_t kRecordCount = 256;
 inline constexpr int kMostRanks = 4096;
@@ -24,8 +26,11 @@ inline constexpr std::uint32_t kAnyCommunicator = kCommunicators;  ///< A slot m
 
 /// Writer: the launcher, before it forks. Ranks check it once, at attach, and keep the sizes for themselves.
 struct alignas(kApart) SegmentHeader {
+  // These stand where they stand in every layout, so that programs of any two versions can tell each other apart.
   std::uint64_t magic;
-  std::uint32_t version;
+  std::uint32_t version;        ///< kLayoutVersion of the launcher.
+  char release[kReleaseBytes];  ///< kVersion of the launcher, ended by a zero.
+
   std::uint32_t ranks;
   std::uint64_t segment_bytes;
   std::uint64_t channel_bytes;
@@ -94,6 +99,7 @@ struct alignas(kApart) Ledger {
 
 static_assert(sizeof(SegmentHeader) == kApart && sizeof(JobState) == 4 * kApart &&
               sizeof(CommunicatorState) == 5 * kApart);
+static_assert(offsetof(SegmentHeader, version) == 8 && offsetof(SegmentHeader, release) == 12);
 static_assert(sizeof(CallRecord) == 48 && offsetof(RankState, doorbell) == kApart &&
               offsetof(RankState, calls_begun) == 2 * kApart);
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free);
@@ -106,6 +112,7 @@ struct Geometry {
   std::uint64_t heap_bytes = 0;
   std::uint64_t rank_states = 0;  ///< Offsets from the start of the segment.
   std::uint64_t ledgers = 0;
+  std::uint64_t flag_lines = 0;
   std::uint64_t channels = 0;
   std::uint64_t rings = 0;
   std::uint64_t heaps = 0;

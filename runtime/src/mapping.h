@@ -31,6 +31,11 @@ struct JobSegment::Mapping {
   detail::Ledger& ledger(int rank) const {
     return at<detail::Ledger>(geometry.ledgers + index(rank) * sizeof(detail::Ledger));
   }
+  /// Of a communicator's slot, a world rank, and rounds that are even (0) or odd (1).
+  detail::FlagLine& flag_line(std::uint32_t slot, int rank, std::uint64_t parity) const {
+    const std::uint64_t line = (std::uint64_t{slot} * geometry.ranks + index(rank)) * 2 + parity;
+    return at<detail::FlagLine>(geometry.flag_lines + line * sizeof(detail::FlagLine));
+  }
   detail::ChannelControl& channel(int from, int to) const {
     return at<detail::ChannelControl>(geometry.channels + pair(from, to) * sizeof(detail::ChannelControl));
   }

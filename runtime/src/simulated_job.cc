@@ -24,6 +24,12 @@ SimulatedChannel& SimulatedJob::channel(int from, int to) {
   return channels_[static_cast<std::size_t>(from)].try_emplace(to, capacity_, unused_messages_).first->second;
 }
 
+SimulatedLine& SimulatedJob::line(std::uint64_t communicator, int rank, std::uint64_t parity) {
+  auto& lines = lines_[communicator];
+  if (lines.empty()) lines = std::vector<std::array<SimulatedLine, 2>>(ranks_.size());
+  return lines[static_cast<std::size_t>(rank)][parity];
+}
+
 const FirstError* SimulatedJob::broken(std::uint64_t communicator) const {
   const auto found = broken_.find(communicator);
   return found == broken_.end() ? nullptr : &found->second;
@@ -44,7 +50,7 @@ void SimulatedJob::die(int rank) {
 void SimulatedJob::finish(int rank) {
   this->rank(rank).finished = true;
   for (int other = 0; other < size(); ++other) {
-    if (this->rank(other).waits_to == rank || this->rank(other).waits_from == rank) {
+    if (this->rank(other).awaited.to == rank || this->rank(other).awaited.from == rank) {
       scheduler_.wake(other);
     }
   }
@@ -70,7 +76,9 @@ std::uint64_t SimulatedJob::open_communicator(int members) {
 }
 
 void SimulatedJob::close_communicator(std::uint64_t communicator) {
-  if (--members_open_[communicator] == 0) members_open_.erase(communicator);
+  if (--members_open_[communicator] != 0) return;
+  members_open_.erase(communicator);
+  lines_.erase(communicator);
 }
 
 void SimulatedJob::resolve_standstill() {
@@ -78,7 +86,7 @@ void SimulatedJob::resolve_standstill() {
     CallContext* context = rank(index).blocked_in;
     if (context == nullptr || broken(context->communicator) != nullptr) continue;
     if (const auto mismatch = find_mismatch(index, size(), *context, states())) {
-      const Error error = mismatch_error(index, mismatch->peer, mismatch->theirs, *context);
+      const Error error = mismatch_error(index, *mismatch, *context);
       set_broken(context->communicator,
                  {.code = error.code(), .rank = index, .peer = mismatch->peer, .text = error.what()});
       return;
@@ -90,13 +98,10 @@ void SimulatedJob::resolve_standstill() {
     if (blocked.blocked_in == nullptr) {
       continue;
     }
-    deadlock_ += fmt::format("\n  rank {} {} waits to", index, where(*blocked.blocked_in));
-    if (blocked.waits_from >= 0) {
-      deadlock_ += fmt::format(" receive from rank {}", blocked.waits_from);
-    }
-    if (blocked.waits_to >= 0) {
-      deadlock_ += fmt::format("{} send to rank {}", blocked.waits_from >= 0 ? " and" : "", blocked.waits_to);
-    }
+    const auto& [from, to, arrival] = blocked.awaited;
+    deadlock_ += fmt::format("\n  rank {} {} waits", index, where(*blocked.blocked_in));
+    if (from >= 0) deadlock_ += fmt::format("{} rank {}", arrival ? " for the arrival of" : " to receive from", from);
+    if (to >= 0) deadlock_ += fmt::format("{} send to rank {}", from >= 0 ? " and" : " to", to);
   }
   wake_all();
 }

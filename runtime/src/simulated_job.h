@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -21,6 +23,12 @@ namespace shoal::detail {
 /// and lets the others know: the dead tell nothing.
 struct SimulatedDeath {};
 
+/// A flag line, and the virtual time from which others see what was published last.
+struct SimulatedLine {
+  FlagLine flag{};
+  std::chrono::nanoseconds visible{0};
+};
+
 /// What the ranks of a simulated world share: what real ones have in their segment.
 class SimulatedJob {
  public:
@@ -28,9 +36,8 @@ class SimulatedJob {
     SimulatedRank outcome;
     std::unique_ptr<RankState> state = std::make_unique<RankState>();
     std::unique_ptr<Ledger> ledger = std::make_unique<Ledger>();
-    CallContext* blocked_in = nullptr;  ///< While it is blocked: its call, and for whom it waits (-1: nobody).
-    int waits_to = -1;
-    int waits_from = -1;
+    CallContext* blocked_in = nullptr;  ///< While it is blocked: its call, and for whom it waits.
+    Awaited awaited;
     bool finished = false;
   };
 
@@ -42,6 +49,9 @@ class SimulatedJob {
   Rank& rank(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   /// Stays where it is.
   SimulatedChannel& channel(int from, int to);
+
+  /// Of a communicator, a world rank, and rounds that are even (0) or odd (1). Stays where it is.
+  SimulatedLine& line(std::uint64_t communicator, int rank, std::uint64_t parity);
 
   /// The first error of a communicator; null while there is none.
   const FirstError* broken(std::uint64_t communicator) const;
@@ -85,6 +95,8 @@ class SimulatedJob {
   std::vector<Rank> ranks_;
   SimulatedMessages unused_messages_;
   std::vector<std::unordered_map<int, SimulatedChannel>> channels_;  // [from], by to: only those in use exist.
+  std::unordered_map<std::uint64_t, std::vector<std::array<SimulatedLine, 2>>>
+      lines_;  // By communicator, of each rank.
   std::uint64_t capacity_;
   std::map<std::uint64_t, FirstError> broken_;
   std::map<std::uint64_t, int> members_open_;  // By communicator.

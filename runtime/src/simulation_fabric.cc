@@ -1,8 +1,6 @@
 // A transfer moves what it can; when it can move nothing its fiber blocks until a peer that it waits for has moved
 // something on their channel, has ended, or the communicator is broken.
-//
-// Invariant: a fiber that is blocked is woken by whatever could let it go on: the receiver's bytes (waits_from), the
-// sender's room (waits_to), the end of either, the first error of any communicator, a death, a deadlock.
+
 #include "simulation_fabric.h"
 
 #include <algorithm>
@@ -48,7 +46,7 @@ class SimulationFabric::Outgoing {
     channel_->write(job_.options().phantom ? std::span(out_.data(), bytes) : out_.subspan(written_, bytes));
     written_ += bytes;
     done_ = written_ == out_.size();
-    if (job_.rank(to_).waits_from == from_) {
+    if (job_.rank(to_).awaited.from == from_) {
       job_.scheduler().wake(to_);
     }
     return true;
@@ -137,7 +135,7 @@ class SimulationFabric::Incoming {
     wake_sender();  // At a rendezvous it may begin now.
   }
   void wake_sender() {
-    if (job_.rank(from_).waits_to == to_) {
+    if (job_.rank(from_).awaited.to == to_) {
       job_.scheduler().wake(from_);
     }
   }
@@ -153,10 +151,16 @@ class SimulationFabric::Incoming {
 };
 
 SimulationFabric::SimulationFabric(SimulatedJob& job, int rank)
-    : job_(job), rank_(rank), self_(job.rank(rank)), book_(*self_.state, *self_.ledger) {}
+    : job_(job),
+      rank_(rank),
+      self_(job.rank(rank)),
+      book_(*self_.state, *self_.ledger),
+      waiting_(job, rank),
+      window_(job, rank, waiting_, book_) {}
 
 void SimulationFabric::begin(CallContext& context) {
   if (const FirstError* error = job_.broken(context.communicator)) {
+    heard_ = true;
     const bool first = !std::exchange(context.heard, true);
     if (first && job_.dead()) {
       throw lost_error(rank_, *job_.dead(), -1, fate(FailureKind::signal, SIGKILL), context);
@@ -169,7 +173,7 @@ void SimulationFabric::begin(CallContext& context) {
 void SimulationFabric::end(const CallContext&) noexcept { book_.end(); }
 
 void SimulationFabric::transfer(const Transfer& transfer, CallContext& context) {
-  scheduling_point();
+  waiting_.scheduling_point();
   ++self_.outcome.steps;
   Outgoing outgoing(job_, rank_, transfer);
   Incoming incoming(job_, rank_, transfer);
@@ -192,62 +196,18 @@ void SimulationFabric::transfer(const Transfer& transfer, CallContext& context) 
       break;
     }
     if (moved) {
-      scheduling_point();
+      waiting_.scheduling_point();
     } else {
-      check(outgoing.waits_to(), incoming.waits_from(), context);
-      wait_for(outgoing.waits_to(), incoming.waits_from(), context);
+      waiting_.block({.from = incoming.waits_from(), .to = outgoing.waits_to()}, context);
     }
   }
   auto& clock = self_.outcome.clock;
   clock = std::max({clock, outgoing.busy_until(), incoming.arrival()});
 }
 
-void SimulationFabric::scheduling_point() {
-  const std::uint64_t point = ++self_.outcome.scheduling_points;
-  const auto& death = job_.options().death;
-  if (death && death->rank == rank_ && death->point == point) {
-    job_.die(rank_);
-    throw SimulatedDeath{};
-  }
-  if (job_.random() && job_.scheduler().draw(2) == 0) {
-    job_.scheduler().yield();
-  }
-}
-
-void SimulationFabric::wait_for(int to, int from, CallContext& context) {
-  self_.blocked_in = &context;
-  self_.waits_to = to;
-  self_.waits_from = from;
-  job_.scheduler().block();
-  self_.blocked_in = nullptr;
-  self_.waits_to = -1;
-  self_.waits_from = -1;
-  scheduling_point();
-}
-
-void SimulationFabric::check(int to, int from, CallContext& context) {
-  const int awaited = from >= 0 ? from : to;
-  if (job_.dead()) {
-    throw lost_error(rank_, *job_.dead(), awaited, fate(FailureKind::signal, SIGKILL), context);
-  }
-  if (!job_.deadlock().empty()) {
-    throw Error(ErrorCode::timeout, job_.deadlock(), rank_in(context, awaited));
-  }
-  if (const FirstError* error = job_.broken(context.communicator)) {
-    throw broken_error(rank_, *error, !std::exchange(context.heard, true), context);
-  }
-  for (const int peer : {from, to}) {
-    if (peer >= 0 && job_.rank(peer).finished) {
-      // It may have left because it took this call for another, in which it had nobody to wait for.
-      if (const auto mismatch = find_mismatch(rank_, job_.size(), context, job_.states()))
-        throw mismatch_error(rank_, mismatch->peer, mismatch->theirs, context);
-      throw left_error(rank_, peer, context);
-    }
-  }
-}
-
 void SimulationFabric::mark_broken(CallContext& context, const Error& error) noexcept {
   context.heard = true;
+  heard_ = true;
   job_.set_broken(
       context.communicator,
       {.code = error.code(), .rank = rank_, .peer = world_rank(context, error.peer()), .text = error.what()});
@@ -255,8 +215,8 @@ void SimulationFabric::mark_broken(CallContext& context, const Error& error) noe
 
 void SimulationFabric::leave() {
   CallContext context;
-  const auto error = unfitting_call_error(rank_, job_.size(), job_.states(), context);
-  if (!error || job_.broken(context.communicator) != nullptr) return;
+  const auto error = heard_ ? std::nullopt : unfitting_call_error(rank_, job_.size(), job_.states(), context);
+  if (!error) return;
   mark_broken(context, *error);
   throw Error(*error);
 }

@@ -3,6 +3,8 @@
 #include "call_book.h"
 #include "shoal/runtime/fabric.h"
 #include "simulated_job.h"
+#include "simulation_waiting.h"
+#include "simulation_window.h"
 
 namespace shoal::detail {
 
@@ -17,7 +19,10 @@ class SimulationFabric : public Fabric {
   void end(const CallContext& context) noexcept override;
   void transfer(const Transfer& transfer, CallContext& context) override;
   void mark_broken(CallContext& context, const Error& error) noexcept override;
-  std::uint64_t open_communicator(int members) override { return job_.open_communicator(members); }
+  Window* window() noexcept override { return &window_; }
+  std::uint64_t open_communicator(std::span<const int> members) override {
+    return job_.open_communicator(static_cast<int>(members.size()));
+  }
   void close_communicator(std::uint64_t communicator) noexcept override { job_.close_communicator(communicator); }
   void leave() override;
   bool phantom() const noexcept override { return job_.options().phantom; }
@@ -27,17 +32,13 @@ class SimulationFabric : public Fabric {
   class Outgoing;
   class Incoming;
 
-  // Where another rank may go on instead, and where this one may die.
-  void scheduling_point();
-  // Blocks until something that this rank waits for may have changed.
-  void wait_for(int to, int from, CallContext& context);
-  // Throws what makes waiting pointless.
-  void check(int to, int from, CallContext& context);
-
   SimulatedJob& job_;
   int rank_;
   SimulatedJob::Rank& self_;
+  bool heard_ = false;  // Of an error, in any call.
   CallBook book_;
+  SimulationWaiting waiting_;
+  SimulationWindow window_;
 };
 
 }  // namespace shoal::detail

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <numeric>
+#include <iterator>
 
 #include "shoal/runtime/communicator.h"
 
@@ -33,7 +33,8 @@ void gather_choices(Communicator& comm, std::vector<Choice>& choices) {
 Communicator Communicator::split(int color, int key) {
   const Call call{.operation = Operation::split, .algorithm = Algorithm::ring, .type = DataType::i32};
   if (phantom()) refuse(call, "a world without data cannot be split: who belongs where is data");
-  std::vector<int> group;  // Ranks here.
+  std::vector<int> group;    // Ranks here.
+  std::vector<int> members;  // The same in the world.
   std::uint64_t id = 0;
   perform(call, {}, [&] {
     std::vector<Choice> choices(static_cast<std::size_t>(size_));
@@ -43,18 +44,18 @@ Communicator Communicator::split(int color, int key) {
     for (int rank = 0; rank < size_; ++rank)
       if (choice_of(rank).color == color) group.push_back(rank);
     std::ranges::stable_sort(group, {}, [&](int rank) { return choice_of(rank).key; });
+    std::ranges::transform(group, std::back_inserter(members), [this](int rank) { return world_of(rank); });
 
     if (group.front() != rank_) {
       recv(group.front(), std::as_writable_bytes(std::span(&id, 1)));
       return;
     }
-    id = fabric_->open_communicator(static_cast<int>(group.size()));
+    id = fabric_->open_communicator(members);
     for (const int member : group)
       if (member != rank_) send(member, std::as_bytes(std::span(&id, 1)));
   });
   const auto place = std::ranges::find(group, rank_) - group.begin();
-  std::ranges::transform(group, group.begin(), [this](int rank) { return world_of(rank); });
-  return {*fabric_, id, std::move(group), static_cast<int>(place)};
+  return {*fabric_, id, std::move(members), static_cast<int>(place)};
 }
 
 }  // namespace shoal

@@ -10,8 +10,12 @@ TEST_P(AllToAll, TransposesChunksUnevenOnesToo) {
   const auto ranks = run_ranks(
       GetParam(),
       [](Communicator& comm) {
-        for (const std::size_t count : counts_around(comm.size())) expect_all_to_all<float>(comm, count);
-        for_each_type(AllTypes{}, [&]<class T>() { expect_all_to_all<T>(comm, 131); });
+        for (const Algorithm algorithm : ways_to(Operation::all_to_all)) {
+          for (const std::size_t count : counts_around(comm.size())) expect_all_to_all<float>(comm, count, algorithm);
+          for_each_type(AllTypes{}, [&]<class T>() {
+            for (const std::size_t count : {13U, 131U}) expect_all_to_all<T>(comm, count, algorithm);
+          });
+        }
         expect_all_to_all<double>(comm, 100'003);
       },
       small_channel());

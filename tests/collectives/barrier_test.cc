@@ -12,9 +12,10 @@ INSTANTIATE_TEST_SUITE_P(Worlds, Barrier, every_world(), world_name);
 TEST_P(Barrier, MovesNothing) {
   const auto ranks = run_ranks(GetParam(), [](Communicator& comm) {
     for (int i = 0; i < 20; ++i) {
+      const Algorithm algorithm = i % 2 == 0 ? Algorithm::dissemination : Algorithm::tiny;
       const Traffic before = comm.traffic();
-      barrier(comm);
-      expect_cost(comm, before, Operation::barrier, Algorithm::dissemination, 0, DataType::byte);
+      barrier(comm, {.algorithm = algorithm});
+      expect_cost(comm, before, Operation::barrier, algorithm, 0, DataType::byte);
       EXPECT_EQ((comm.traffic() - before).sent, 0U);
     }
   });
@@ -24,11 +25,11 @@ TEST_P(Barrier, MovesNothing) {
 TEST_P(Barrier, LetsNoRankPassBeforeTheLastHasArrived) {
   // CLOCK_MONOTONIC is one clock for all processes of a machine: the latest arrival precedes the earliest departure.
   const auto ranks = run_ranks(GetParam(), [](Communicator& comm) {
-    for (int round = 0; round < 3 * comm.size(); ++round) {
+    for (int round = 0; round < 4 * comm.size(); ++round) {
       if (round % comm.size() == comm.rank())  // This rank is late, and the others have time to pass wrongly.
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
       const std::int64_t arrival = std::chrono::steady_clock::now().time_since_epoch().count();
-      barrier(comm);
+      barrier(comm, {.algorithm = round % 2 == 0 ? Algorithm::dissemination : Algorithm::tiny});
       const std::int64_t departure = std::chrono::steady_clock::now().time_since_epoch().count();
       std::int64_t latest_arrival = arrival;
       std::int64_t earliest_departure = departure;

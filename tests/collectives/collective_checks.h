@@ -13,6 +13,7 @@
 #include "shoal/shoal.h"
 #include "support/run_ranks.h"
 #include "support/serial_reference.h"
+#include "support/takes.h"
 
 // What the tests of all operations share: worlds, counts, values that differ in every rank and position, reductions by
 // a plain serial loop, and the comparison of the ledger with the closed form.
@@ -106,7 +107,9 @@ inline Algorithm doer(Algorithm asked, Operation operation, int ranks, std::size
   if (asked != Algorithm::automatic) return asked;
   const auto reduction =
       detail::reduces(operation) ? std::optional(detail::Reduction{.op = op, .type = type}) : std::nullopt;
-  return detail::default_algorithm(operation, reduction, {.bytes = count * element_bytes(type), .ranks = ranks});
+  return detail::default_algorithm(
+      operation, reduction,
+      {.bytes = count * element_bytes(type), .ranks = ranks, .element_bytes = element_bytes(type)});
 }
 
 /// Checks that one call, made between two readings of the ledger, moved exactly what the closed form says and

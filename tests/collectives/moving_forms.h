@@ -67,8 +67,10 @@ void expect_scatter(Communicator& comm, std::size_t count, int root, bool cyclic
 }
 
 template <class T>
-void expect_all_to_all(Communicator& comm, std::size_t count) {
-  SCOPED_TRACE(case_text(count, kDataType<T>));
+void expect_all_to_all(Communicator& comm, std::size_t count, Algorithm asked = Algorithm::automatic) {
+  if (!takes(asked, Operation::all_to_all, comm.size(), count, sizeof(T))) return;
+  SCOPED_TRACE(case_text(count, kDataType<T>, 0, asked));
+  const Algorithm algorithm = doer(asked, Operation::all_to_all, comm.size(), count, kDataType<T>);
   const auto in = values_of<T>(comm.rank(), count);
   std::vector<T> expected;
   for (int from = 0; from < comm.size(); ++from) {
@@ -77,14 +79,15 @@ void expect_all_to_all(Communicator& comm, std::size_t count) {
   }
   auto out = blank<T>(expected.size());
   const Traffic before = comm.traffic();
-  all_to_all(comm, in, out);
-  expect_cost(comm, before, Operation::all_to_all, Algorithm::pairwise, count, kDataType<T>);
+  all_to_all(comm, in, out, {.algorithm = asked});
+  expect_cost(comm, before, Operation::all_to_all, algorithm, count, kDataType<T>);
   EXPECT_TRUE(same_bits(expected, out));
   EXPECT_TRUE(same_bits(values_of<T>(comm.rank(), count), in));
 }
 
 template <class T>
 void expect_all_gather(Communicator& comm, std::size_t count, bool in_place, Algorithm asked = Algorithm::automatic) {
+  if (!takes(asked, Operation::all_gather, comm.size(), count, sizeof(T))) return;
   SCOPED_TRACE(case_text(count, kDataType<T>, 0, asked) + (in_place ? ", in place" : ""));
   const Algorithm algorithm = doer(asked, Operation::all_gather, comm.size(), count, kDataType<T>);
   const auto whole = values_of<T>(99, count);

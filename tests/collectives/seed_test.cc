@@ -1,7 +1,7 @@
 // The seed's own test of its communicator, and the figures of its program: reduce-scatter and then all-gather equal
 // all-reduce, in value and in bytes, by the ring.
 //
-// kFigures was computed by the seed's own program. Where P does not divide the count it charges every rank
+// all was computed by the seed's own program. Where P does not divide the count it charges every rank
 // 2 (P-1)/P of the vector, a fraction of an element; what really moves is a whole number for each rank, and
 // only the mean over ranks equals that figure.
 
@@ -20,7 +20,7 @@ struct Figure {
 };
 
 const std::vector<Figure>& figures() {
-  static const std::vector<Figure> kFigures{
+  static const std::vector<Figure> all{
       {1, 8, 0.0, 0.0, {8}, 7.0},
       {2, 8, 32.0, 32.0, {4, 4}, 10.5},
       {4, 8, 48.0, 96.0, {2, 2, 2, 2}, 17.5},
@@ -30,7 +30,7 @@ const std::vector<Figure>& figures() {
       {4, 10, 60.0, 120.0, {3, 3, 2, 2}, 22.5},
       {7, 3, 144.0 / 7, 72.0, {1, 1, 1, 0, 0, 0, 0}, 8.0},
   };
-  return kFigures;
+  return all;
 }
 
 /// The total over all ranks.

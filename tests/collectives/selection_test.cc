@@ -15,13 +15,15 @@ const detail::AlgorithmChoices kNoChoices{};
 std::string mistake_of(std::string_view text) { return parse_algorithm_choices(text).mistake; }
 
 Algorithm chosen(Operation operation, std::uint64_t bytes, int ranks, std::optional<detail::Reduction> reduction = {}) {
-  return select(operation, Algorithm::automatic, reduction, kNoChoices, {.bytes = bytes, .ranks = ranks}).algorithm;
+  return select(operation, Algorithm::automatic, reduction, kNoChoices,
+                {.bytes = bytes, .ranks = ranks, .element_bytes = 1})
+      .algorithm;
 }
 
 TEST(Selection, TakesFewStepsForFewBytesAndFewBytesForMany) {
   for (const int ranks : {1, 2, 3, 4, 7, 8}) {
     const bool power_of_two = ranks != 3 && ranks != 7;
-    for (const std::uint64_t few : {0U, 1U, 4096U}) {
+    for (const std::uint64_t few : {1000U, 4096U}) {
       EXPECT_EQ(chosen(Operation::all_reduce, few, ranks), Algorithm::recursive_doubling);
       EXPECT_EQ(chosen(Operation::reduce, few, ranks), Algorithm::binomial);
       EXPECT_EQ(chosen(Operation::reduce_scatter, few, ranks),
@@ -37,24 +39,55 @@ TEST(Selection, TakesFewStepsForFewBytesAndFewBytesForMany) {
     }
     EXPECT_EQ(chosen(Operation::broadcast, (512 << 10) - 1, ranks), Algorithm::binomial);
     EXPECT_EQ(chosen(Operation::broadcast, 512 << 10, ranks), ranks > 2 ? Algorithm::pipelined : Algorithm::binomial);
+    EXPECT_EQ(chosen(Operation::all_to_all, std::uint64_t{1} << 40, ranks), Algorithm::pairwise);
     for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{1} << 40}) {
-      EXPECT_EQ(chosen(Operation::barrier, bytes, ranks), Algorithm::dissemination);
       EXPECT_EQ(chosen(Operation::gather, bytes, ranks), Algorithm::linear);
       EXPECT_EQ(chosen(Operation::scatter, bytes, ranks), Algorithm::linear);
       EXPECT_EQ(chosen(Operation::scatter_cyclic, bytes, ranks), Algorithm::linear);
-      EXPECT_EQ(chosen(Operation::all_to_all, bytes, ranks), Algorithm::pairwise);
     }
   }
+}
+
+TEST(Selection, LetsWhatRidesInALineRideInALine) {
+  for (const int ranks : {1, 2, 5, 64, 65}) {
+    const auto expect = [&](Operation operation, std::uint64_t bytes, bool tiny) {
+      EXPECT_EQ(chosen(operation, bytes, ranks) == Algorithm::tiny, tiny && ranks <= 64)
+          << name(operation) << ", " << bytes << " bytes, " << ranks << " ranks";
+    };
+    expect(Operation::barrier, 0, true);
+    for (const Operation operation : {Operation::all_reduce, Operation::reduce_scatter, Operation::all_to_all}) {
+      expect(operation, 0, true);
+      expect(operation, 112, true);
+      expect(operation, 113, false);
+    }
+    const auto p = static_cast<std::uint64_t>(ranks);
+    expect(Operation::all_gather, 112 * p, true);  // Chunks of 112 bytes.
+    expect(Operation::all_gather, 112 * p + 1, false);
+    expect(Operation::reduce, 8, false);  // What has a root does not await everybody.
+    expect(Operation::broadcast, 8, false);
+  }
+}
+
+TEST(Selection, RefusesMoreThanALineByName) {
+  const auto mistake = [](Operation operation, std::uint64_t bytes) {
+    return select(operation, Algorithm::tiny, std::nullopt, kNoChoices,
+                  {.bytes = bytes, .ranks = 3, .element_bytes = 8})
+        .mistake;
+  };
+  EXPECT_EQ(mistake(Operation::all_reduce, 112), "");
+  EXPECT_EQ(mistake(Operation::all_reduce, 120), "algorithm tiny takes at most 112 bytes of a rank, not 120");
+  EXPECT_EQ(mistake(Operation::all_gather, 336), "");  // 14 elements each.
+  EXPECT_EQ(mistake(Operation::all_gather, 344), "algorithm tiny takes at most 112 bytes of a rank, not 120");
 }
 
 TEST(Selection, SumsInOnePlaceWhatTheTypeCannotHold) {
   for (const Operation operation : {Operation::all_reduce, Operation::reduce, Operation::reduce_scatter}) {
     for (const auto& [op, type] : {std::pair{ReduceOp::mean, DataType::i32}, std::pair{ReduceOp::mean, DataType::u64},
                                    std::pair{ReduceOp::sum, DataType::bf16}, std::pair{ReduceOp::prod, DataType::f16}})
-      EXPECT_EQ(chosen(operation, 8, 4, detail::Reduction{.op = op, .type = type}), Algorithm::pairwise);
+      EXPECT_EQ(chosen(operation, 1000, 4, detail::Reduction{.op = op, .type = type}), Algorithm::pairwise);
     for (const auto& [op, type] : {std::pair{ReduceOp::sum, DataType::i32}, std::pair{ReduceOp::mean, DataType::f32},
                                    std::pair{ReduceOp::max, DataType::bf16}})
-      EXPECT_NE(chosen(operation, 8, 4, detail::Reduction{.op = op, .type = type}), Algorithm::pairwise);
+      EXPECT_NE(chosen(operation, 1000, 4, detail::Reduction{.op = op, .type = type}), Algorithm::pairwise);
   }
 }
 
@@ -69,8 +102,8 @@ TEST(Selection, TheCallersWordStandsAboveTheEnvironments) {
 TEST(Selection, RefusesAnAlgorithmThatCannotDoTheOperationAndSaysWhoAskedForIt) {
   EXPECT_EQ(select(Operation::broadcast, Algorithm::ring, std::nullopt, kNoChoices).mistake,
             "algorithm ring is not one of: binomial, pipelined");
-  EXPECT_EQ(select(Operation::all_reduce, Algorithm::tiny, std::nullopt, kNoChoices).mistake,
-            "algorithm tiny is not one of: pairwise, recursive_doubling, recursive_halving, binomial, ring");
+  EXPECT_EQ(select(Operation::all_reduce, Algorithm::slots, std::nullopt, kNoChoices).mistake,
+            "algorithm slots is not one of: pairwise, recursive_doubling, recursive_halving, binomial, tiny, ring");
   EXPECT_EQ(select(Operation::broadcast, Algorithm::automatic, std::nullopt, parse_algorithm_choices("broadcast:ring"))
                 .mistake,
             "algorithm ring (of SHOAL_ALGORITHM) is not one of: binomial, pipelined");

@@ -6,7 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include "mapping.h"
+#include "shoal/runtime/version.h"
 #include "support/errors.h"
 
 namespace shoal {
@@ -22,7 +26,8 @@ TEST(Geometry, PartsFollowOneAnotherWithoutOverlap) {
   EXPECT_EQ(g.heap_bytes, 8192U);     // Whole pages.
   EXPECT_EQ(g.rank_states, 128U + 512U + 1025 * 640U);
   EXPECT_EQ(g.ledgers, g.rank_states + 3 * sizeof(detail::RankState));
-  EXPECT_EQ(g.channels, g.ledgers + 3 * sizeof(detail::Ledger));
+  EXPECT_EQ(g.flag_lines, g.ledgers + 3 * sizeof(detail::Ledger));
+  EXPECT_EQ(g.channels, g.flag_lines + 1024 * 3 * 2 * 128U);
   EXPECT_GE(g.rings, g.channels + 9 * 256);
   EXPECT_EQ(g.rings % 4096, 0U);
   EXPECT_GE(g.heaps, g.rings + 9 * 1024);
@@ -52,6 +57,15 @@ TEST(JobSegment, UntouchedPartsCostNoMemory) {
 TEST(JobSegment, CannotBeShrunkUnderItsRanks) {
   const JobSegment segment = JobSegment::create({.ranks = 2});
   EXPECT_NE(ftruncate(segment.descriptor(), 4096), 0);
+}
+
+TEST(JobSegment, HeaderBeginsWithMagicLayoutAndReleaseOfItsMaker) {
+  const JobSegment segment = JobSegment::create({.ranks = 2});
+  detail::SegmentHeader header{};
+  ASSERT_EQ(pread(segment.descriptor(), &header, sizeof header, 0), ssize_t{sizeof header});
+  EXPECT_EQ(header.magic, detail::kMagic);
+  EXPECT_EQ(header.version, detail::kLayoutVersion);
+  EXPECT_EQ(header.release, kVersion);
 }
 
 TEST(JobSegment, AttachSeesWhatTheMakerWrote) {
@@ -86,9 +100,16 @@ TEST(JobSegment, WhatIsNoSegmentOfThisVersionIsRefused) {
   write_header();
   EXPECT_THAT(text(), HasSubstr("not a job's segment"));
   header.magic = detail::kMagic;
-  header.version = detail::kLayoutVersion + 1;
+  header.version = 7;
+  std::strcpy(header.release, "12.34.56");
   write_header();
-  EXPECT_THAT(text(), HasSubstr("different versions"));
+  EXPECT_EQ(text(),
+            fmt::format("SHOAL_JOB={}: launcher and program are of different versions: the job was started by shoal "
+                        "12.34.56 (segment layout 7), this program has shoal {} (layout {})",
+                        reference, kVersion, detail::kLayoutVersion));
+  std::fill(std::begin(header.release), std::end(header.release), 'x');  // No end.
+  write_header();
+  EXPECT_THAT(text(), HasSubstr("by shoal xxxxxxxxxxxxxxxxxxxx (segment"));
   header.version = detail::kLayoutVersion;
   const Geometry geometry = Geometry::of({.ranks = 2, .channel_bytes = 4096, .heap_bytes = 4096});
   header.ranks = 2;

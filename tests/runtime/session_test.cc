@@ -7,8 +7,11 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
+#include "mapping.h"
+#include "shoal/runtime/version.h"
 #include "support/errors.h"
 #include "support/run_ranks.h"
 
@@ -92,7 +95,7 @@ TEST(Session, EnvironmentThatNamesNoJobOrNoRankIsRefused) {
   const auto refused = [&](const char* job, const char* rank) {
     setenv("SHOAL_JOB", job, 1);
     rank != nullptr ? setenv("SHOAL_RANK", rank, 1) : unsetenv("SHOAL_RANK");
-    const std::string text = refusal_of(ErrorCode::system, [] { const Session session; });
+    std::string text = refusal_of(ErrorCode::system, [] { const Session session; });
     unsetenv("SHOAL_JOB");
     unsetenv("SHOAL_RANK");
     return text;
@@ -103,6 +106,22 @@ TEST(Session, EnvironmentThatNamesNoJobOrNoRankIsRefused) {
               "SHOAL_RANK=" + std::string(rank) + " is not a rank of this job of 2");
   }
   EXPECT_THAT(refused(segment.reference().c_str(), nullptr), HasSubstr("SHOAL_RANK= is not a rank"));
+}
+
+TEST(Session, JobOfALauncherOfAnotherVersionIsRefusedNamingBoth) {
+  const JobSegment segment = JobSegment::create({.ranks = 2});
+  segment.mapping().header().version = 7;
+  std::strcpy(segment.mapping().header().release, "12.34.56");
+  setenv("SHOAL_JOB", segment.reference().c_str(), 1);
+  setenv("SHOAL_RANK", "0", 1);
+  const std::string text = refusal_of(ErrorCode::system, [] { const Session session; });
+  unsetenv("SHOAL_JOB");
+  unsetenv("SHOAL_RANK");
+  EXPECT_EQ(text,
+            "SHOAL_JOB=" + segment.reference() +
+                ": launcher and program are of different versions: the job was started by shoal 12.34.56 (segment "
+                "layout 7), this program has shoal " +
+                std::string(kVersion) + " (layout " + std::to_string(detail::kLayoutVersion) + ")");
 }
 
 TEST(Session, HeapIsTheRanksOwnAndReadableByItsPeers) {

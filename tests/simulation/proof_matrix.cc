@@ -10,6 +10,7 @@
 #include "selection.h"
 #include "support/checked_call.h"
 #include "support/serial_reference.h"
+#include "support/takes.h"
 
 namespace shoal::test {
 namespace {
@@ -48,11 +49,15 @@ std::vector<CheckedCall> drawn_calls(int ranks, std::uint64_t seed) {
     for (const Algorithm algorithm : detail::algorithms_of(operation)) algorithms.push_back(algorithm);
     for (const Algorithm algorithm : algorithms) {
       const std::uint64_t bits = mixed_bits(seed * 1'000 + calls.size());
+      std::size_t count = operation == Operation::barrier ? 0 : counts[turn++ % counts.size()];
+      // Folded into what tiny takes, so that it meets every size there is for it.
+      const std::size_t most = operation == Operation::all_gather ? 28 * static_cast<std::size_t>(ranks) : 28;
+      if (!takes(algorithm, operation, ranks, count, 4)) count %= most + 1;
       calls.emplace_back(
           CallSpec{.operation = operation,
                    .algorithm = algorithm,
                    .ranks = ranks,
-                   .count = operation == Operation::barrier ? 0 : counts[turn++ % counts.size()],
+                   .count = count,
                    .root = has_root(operation) ? static_cast<int>((bits >> 2) % static_cast<unsigned>(ranks)) : 0,
                    .type = (bits & 1) == 0 ? DataType::f32 : DataType::u32,
                    .in_place = (bits & 2) == 0,

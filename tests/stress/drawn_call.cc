@@ -25,7 +25,8 @@ Algorithm draw_algorithm(Draws& draws, const CallSpec& spec) {
   const auto reduction = detail::reduces(spec.operation)
                              ? std::optional(detail::Reduction{.op = spec.reduce_op, .type = spec.type})
                              : std::nullopt;
-  const detail::CallSize size{.bytes = spec.count * element_bytes(spec.type), .ranks = spec.ranks};
+  const detail::CallSize size{
+      .bytes = spec.count * element_bytes(spec.type), .ranks = spec.ranks, .element_bytes = element_bytes(spec.type)};
   std::vector<Algorithm> able{Algorithm::automatic};
   for (const Algorithm algorithm : detail::algorithms_of(spec.operation))
     if (detail::select(spec.operation, algorithm, reduction, {}, size).mistake.empty()) able.push_back(algorithm);

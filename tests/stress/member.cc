@@ -60,28 +60,32 @@ Cost Member::make(Communicator& comm, Draws& draws) {
   const std::size_t drawn = draws.below(collectives.size() + kRoundsOfMessages);
   if (drawn == collectives.size()) return checked_send(comm, draws);
   if (drawn > collectives.size()) return checked_shift(comm, draws);
-  if (collectives[drawn] == Operation::barrier) return checked_barrier(comm);
-  const CheckedCall call(draw_call(draws, collectives[drawn], comm.size()));
+  const CallSpec spec = draw_call(draws, collectives[drawn], comm.size());
+  if (spec.operation == Operation::barrier) return checked_barrier(comm, spec.algorithm);
+  const CheckedCall call(spec);
   // Each rank by itself: in its shared heap or not.
-  const bool in_heap = Draws(call.spec().seed, 0, static_cast<std::uint64_t>(comm.rank())).once_in(2);
+  const bool in_heap = Draws(spec.seed, 0, static_cast<std::uint64_t>(comm.rank())).once_in(2);
   call.run(comm, in_heap ? session_.heap() : std::pmr::get_default_resource());
   return call.cost(comm.rank());
 }
 
 // The clock is the same for all processes of a machine: none may leave before the last has come.
-Cost Member::checked_barrier(Communicator& comm) {
+Cost Member::checked_barrier(Communicator& comm, Algorithm algorithm) {
   const std::array came{now()};
-  barrier(comm);
+  barrier(comm, {.algorithm = algorithm});
   const std::int64_t left = now();
   std::vector<std::int64_t> all(static_cast<std::size_t>(comm.size()));
   all_gather(comm, came, all);
   if (left < *std::ranges::max_element(all))
     throw std::logic_error("rank " + std::to_string(comm.rank()) + " left a barrier that another had not come to");
-  return cost({.operation = Operation::all_gather,
-               .count = all.size(),
-               .type = DataType::i64,
-               .ranks = comm.size(),
-               .rank = comm.rank()});
+  Cost moved =
+      cost({.operation = Operation::barrier, .algorithm = algorithm, .ranks = comm.size(), .rank = comm.rank()});
+  moved += cost({.operation = Operation::all_gather,
+                 .count = all.size(),
+                 .type = DataType::i64,
+                 .ranks = comm.size(),
+                 .rank = comm.rank()});
+  return moved;
 }
 
 void Member::report(const std::string& what) {

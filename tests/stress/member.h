@@ -25,7 +25,7 @@ class Member {
   /// Runs one call, which returns what it should move, and looks whether it did.
   void check(const std::function<Cost()>& call);
   Cost make(Communicator& comm, Draws& draws);
-  Cost checked_barrier(Communicator& comm);
+  Cost checked_barrier(Communicator& comm, Algorithm algorithm);
   void report(const std::string& what);
 
   Session& session_;

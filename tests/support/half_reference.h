@@ -41,14 +41,14 @@ double value_of_bits(std::uint16_t bits) {
 /// number that would follow the greatest.
 template <class T>
 const std::vector<double>& magnitudes() {
-  static const std::vector<double> kMagnitudes = [] {
+  static const std::vector<double> all = [] {
     std::vector<double> values;
     const int infinity = ((1 << kExponentBits<T>)-1) << kFractionBits<T>;
     for (int bits = 0; bits < infinity; ++bits) values.push_back(value_of_bits<T>(static_cast<std::uint16_t>(bits)));
     values.push_back(std::ldexp(1.0, 1 << (kExponentBits<T> - 1)));
     return values;
   }();
-  return kMagnitudes;
+  return all;
 }
 
 /// The nearest value; of two equally near, the one whose bits are even. Not for NaN.

@@ -104,7 +104,9 @@ class Float16 {
   }
   constexpr std::uint16_t bits() const noexcept { return bits_; }
 
-  friend constexpr bool operator==(Float16 left, Float16 right) noexcept { return (left <=> right) == 0; }
+  friend constexpr bool operator==(Float16 left, Float16 right) noexcept {
+    return static_cast<float>(left) == static_cast<float>(right);
+  }
   friend constexpr std::partial_ordering operator<=>(Float16 left, Float16 right) noexcept {
     return static_cast<float>(left) <=> static_cast<float>(right);
   }

@@ -69,6 +69,16 @@ class Communicator {
   /// not overlap.
   void exchange_fold(int to, std::span<const std::byte> out, int from, std::span<std::byte> into, const Fold& fold);
 
+  /// Whether ranks share flags, on which they can arrive in rounds.
+  bool has_arrivals() const noexcept { return fabric_->window() != nullptr; }
+  /// Begins a round: publishes `payload`, at most kArrivalBytes, for all other ranks. Each of them, and this one, must
+  /// await every other in the round. `read_by_others`: bytes of the payload that they await, all together, which count
+  /// as sent.
+  void arrive(std::span<const std::byte> payload, std::uint64_t read_by_others);
+  /// Waits for rank `rank`, another one, to arrive in the round. Returns the `bytes` from `offset` on of its payload,
+  /// counted as received; they stay until this rank arrives again.
+  std::span<const std::byte> await_arrival(int rank, std::size_t offset, std::size_t bytes);
+
   /// Runs one call: `body` moves the bytes with the members above. An Error thrown from it breaks the
   /// communicator. Messages of different calls never meet: each carries the call's fingerprint.
   /// `timeout`: waiting allowed in the call; none: SHOAL_TIMEOUT, or no limit.
@@ -106,6 +116,7 @@ class Communicator {
   int rank_;
   int size_;
   std::uint64_t sequence_ = 0;  // Collective calls begun; the same on every rank.
+  std::uint64_t history_ = 1;   // Digest of these calls; the same on every rank.
   std::optional<std::chrono::milliseconds> default_timeout_;
   std::vector<int> members_;  // World ranks, by rank here; empty: the world.
   std::unique_ptr<Lease> lease_;

@@ -52,6 +52,7 @@ struct CallContext {
   std::chrono::nanoseconds timeout{0};   ///< Waiting allowed for the whole call; 0: no limit.
   std::chrono::nanoseconds waited{0};    ///< Of which so much is used.
   std::chrono::nanoseconds compared{0};  ///< Waiting at which the peers' calls were last compared with this one.
+  std::uint64_t round = 0;               ///< Rounds of arrivals on this communicator that this rank has begun.
   bool heard = false;                    ///< This rank has had the communicator's first error.
 };
 
@@ -59,6 +60,47 @@ struct CallContext {
 inline int world_rank(const CallContext& context, int rank) {
   return rank < 0 || context.members.empty() ? rank : context.members[static_cast<std::size_t>(rank)];
 }
+
+/// Of the call's communicator.
+inline int member_count(const CallContext& context, int world_size) {
+  return context.members.empty() ? world_size : static_cast<int>(context.members.size());
+}
+
+/// What a rank can publish as it arrives.
+inline constexpr std::size_t kArrivalBytes = 112;
+
+/// Of an arrival's payload, what one other rank reads.
+struct ArrivalPart {
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+};
+
+/// Rounds of arrivals, on fabrics whose ranks reach flags that they share: in a round each rank of a communicator
+/// publishes a few bytes in a line of its own, and awaits the lines of all others.
+///
+///     rank 0   arrive | await 1 | await 2
+///     rank 1      arrive | await 0 | await 2
+///     rank 2           arrive | await 0 | await 1
+///
+/// Each rank has two lines, for even and for odd rounds. Who arrives in round n overwrites its line of round n-2. That
+/// one has been read by all: it has seen every other arrive in n-1, which nobody does before it is through with n-2. So
+/// no round needs a second one to close it, provided that every rank awaits every other in every round: what has a root
+/// has no place here.
+class Window {
+ public:
+  Window() = default;
+  Window(const Window&) = delete;
+  Window& operator=(const Window&) = delete;
+  virtual ~Window() = default;
+
+  /// Publishes `payload` for round `context.round`. `read_by_others`: bytes of it that others await, all together, which
+  /// are charged as sent.
+  virtual void arrive(std::span<const std::byte> payload, std::uint64_t read_by_others, CallContext& context) = 0;
+
+  /// Waits until world rank `peer` has arrived in round `context.round`. Returns that part of its payload, which stays
+  /// until this rank arrives in the next round; its bytes are charged as received. Throws as Fabric::transfer.
+  virtual std::span<const std::byte> await(int peer, ArrivalPart part, CallContext& context) = 0;
+};
 
 class Fabric {
  public:
@@ -81,9 +123,12 @@ class Fabric {
   /// Breaks the communicator for all its ranks and wakes them, unless it is broken already: first error wins.
   virtual void mark_broken(CallContext& context, const Error& error) noexcept = 0;
 
-  /// Takes a communicator for `members` ranks; each of them must close it. One rank takes it and tells the others.
+  /// Rounds of arrivals; null where ranks share no flags.
+  virtual Window* window() noexcept { return nullptr; }
+
+  /// Takes a communicator for these world ranks; each of them must close it. One rank takes it and tells the others.
   /// Throws Error `system` when there are too many.
-  virtual std::uint64_t open_communicator(int members) = 0;
+  virtual std::uint64_t open_communicator(std::span<const int> members) = 0;
   virtual void close_communicator(std::uint64_t communicator) noexcept = 0;
 
   /// This rank makes no more calls; whoever waits for it finds it left. Throws Error `mismatch` if a call that it made

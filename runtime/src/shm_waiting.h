@@ -1,0 +1,69 @@
+#pragma once
+
+#include <optional>
+
+#include "call_book.h"
+#include "call_errors.h"
+#include "mapping.h"
+#include "shoal/runtime/fabric.h"
+#include "wait.h"
+
+namespace shoal::detail {
+
+/// How a rank of a shared-memory job waits for others, and what ends its waiting otherwise: the end of the job or of
+/// the communicator, a peer that left or whose process is gone, a call of a peer's that does not fit, the deadline.
+class ShmWaiting {
+ public:
+  ShmWaiting(const JobSegment::Mapping& mapping, int rank);
+
+  /// Returns once ready() returns true; throws what makes waiting pointless. `awaited` may change between two looks.
+  template <class Ready>
+  void wait(const Awaited& awaited, CallContext& context, Ready&& ready) const {
+    wait_until(self_, policy_for(context), ready, [&](std::chrono::nanoseconds elapsed) {
+      const auto end = find_end(awaited, context, elapsed);
+      if (!end) return false;
+      if (ready()) return true;  // What a lost peer had sent is still to be read.
+      throw_end(*end, awaited, context);
+    });
+  }
+
+  bool is_broken(const CallContext& context) const;
+  /// Of a broken communicator, throws its first error.
+  [[noreturn]] void throw_broken(CallContext& context) const;
+
+  CommunicatorState& state_of(const CallContext& context) const;
+  StateOf states() const;
+  bool job_aborted() const;
+  bool has_left(int peer) const;
+  void wake_peer(int peer) const noexcept { wake(mapping_.rank(peer)); }
+
+ private:
+  enum class Cause : std::uint8_t { gone, aborted, broken, left, late };
+  struct End {
+    Cause cause;
+    int peer = -1;
+  };
+  std::optional<End> find_end(const Awaited& awaited, CallContext& context, std::chrono::nanoseconds elapsed) const;
+  [[noreturn]] void throw_end(End end, const Awaited& awaited, CallContext& context) const;
+  [[noreturn]] void throw_aborted(const Awaited& awaited, const CallContext& context) const;
+  void compare_calls(const CallContext& context) const;
+  bool owner_is_gone(int peer) const;
+  WaitPolicy policy_for(const CallContext& context) const;
+
+  const JobSegment::Mapping& mapping_;
+  int rank_;
+  int size_;
+  WaitPolicy policy_;
+  RankState& self_;
+};
+
+/// Whether the record that `once` guards is complete.
+inline bool is_set(const std::atomic<std::uint32_t>& once) {
+  // Pairs with the store of Once::set: the fields beside it are complete.
+  return once.load(std::memory_order_acquire) == static_cast<std::uint32_t>(Once::set);
+}
+
+/// Where in the segment the communicator with this number lies; the rest of the number is how often it was taken.
+constexpr std::uint32_t slot_of(std::uint64_t communicator) { return static_cast<std::uint32_t>(communicator); }
+
+}  // namespace shoal::detail
