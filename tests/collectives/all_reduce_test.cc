@@ -1,3 +1,4 @@
+#include <cstring>
 #include <numeric>
 
 #include "reduction_forms.h"

@@ -1,5 +1,7 @@
 // What is particular to the types: 16-bit floating point (B20), bool, integers that wrap (B19), data at any address (B68).
 
+#include <cstring>
+
 #include "mismatches.h"
 #include "reduction_forms.h"
 #include "refusals.h"
