@@ -86,8 +86,8 @@ void Communicator::begin(const Call& call, std::optional<std::chrono::millisecon
     history_ = mixed(mixed(history_, kinds_of(call)), call.count);
     context_.fingerprint = history_;
   } else {
-    // The two ends of a message make different calls, and need not have made equally many before; their sizes are
-    // compared when the message comes.
+    // The two ends of a message make different calls, and need not have made equally many before; sizes are compared when
+    // the message comes.
     context_.sequence = 0;
     context_.fingerprint = mixed(mixed(context_.communicator, 0), static_cast<std::uint64_t>(call.type));
   }

@@ -214,8 +214,9 @@ void SimulationFabric::mark_broken(CallContext& context, const Error& error) noe
 }
 
 void SimulationFabric::leave() {
+  if (heard_) return;
   CallContext context;
-  const auto error = heard_ ? std::nullopt : unfitting_call_error(rank_, job_.size(), job_.states(), context);
+  const auto error = unfitting_call_error(rank_, job_.size(), job_.states(), context);
   if (!error) return;
   mark_broken(context, *error);
   throw Error(*error);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "selection.h"
 #include "stress/checked_messages.h"
 #include "stress/drawn_call.h"
 #include "support/checked_call.h"
@@ -60,11 +61,13 @@ Cost Member::make(Communicator& comm, Draws& draws) {
   const std::size_t drawn = draws.below(collectives.size() + kRoundsOfMessages);
   if (drawn == collectives.size()) return checked_send(comm, draws);
   if (drawn > collectives.size()) return checked_shift(comm, draws);
-  const CallSpec spec = draw_call(draws, collectives[drawn], comm.size());
-  if (spec.operation == Operation::barrier) return checked_barrier(comm, spec.algorithm);
-  const CheckedCall call(spec);
+  if (collectives[drawn] == Operation::barrier) {
+    const auto algorithms = detail::algorithms_of(Operation::barrier);
+    return checked_barrier(comm, draws.one_of(algorithms));
+  }
+  const CheckedCall call(draw_call(draws, collectives[drawn], comm.size()));
   // Each rank by itself: in its shared heap or not.
-  const bool in_heap = Draws(spec.seed, 0, static_cast<std::uint64_t>(comm.rank())).once_in(2);
+  const bool in_heap = Draws(call.spec().seed, 0, static_cast<std::uint64_t>(comm.rank())).once_in(2);
   call.run(comm, in_heap ? session_.heap() : std::pmr::get_default_resource());
   return call.cost(comm.rank());
 }
@@ -78,14 +81,11 @@ Cost Member::checked_barrier(Communicator& comm, Algorithm algorithm) {
   all_gather(comm, came, all);
   if (left < *std::ranges::max_element(all))
     throw std::logic_error("rank " + std::to_string(comm.rank()) + " left a barrier that another had not come to");
-  Cost moved =
-      cost({.operation = Operation::barrier, .algorithm = algorithm, .ranks = comm.size(), .rank = comm.rank()});
-  moved += cost({.operation = Operation::all_gather,
-                 .count = all.size(),
-                 .type = DataType::i64,
-                 .ranks = comm.size(),
-                 .rank = comm.rank()});
-  return moved;
+  return cost({.operation = Operation::all_gather,
+               .count = all.size(),
+               .type = DataType::i64,
+               .ranks = comm.size(),
+               .rank = comm.rank()});
 }
 
 void Member::report(const std::string& what) {
