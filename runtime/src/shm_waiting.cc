@@ -12,6 +12,7 @@
 #include "shared_text.h"
 
 namespace shoal::detail {
+
 ShmWaiting::ShmWaiting(const JobSegment::Mapping& mapping, int rank)
     : mapping_(mapping),
       rank_(rank),
