@@ -23,7 +23,8 @@ void all_reduce(Communicator& comm, std::span<std::byte> data, DataType type, Re
 /// below +0. `band`, `bor`, `bxor` are for integers only.
 ///
 /// Algorithms: pairwise (default; a rank sends the vector twice, less two chunks), recursive_doubling (default up to
-/// 4 KiB; it sends it log2 P times), recursive_halving, binomial: the same bits. ring: its order differs by chunk.
+/// 4 KiB; it sends it log2 P times), tiny (default up to 112 bytes; it sends it P-1 times, in one step),
+/// recursive_halving, binomial: the same bits. ring: its order differs by chunk.
 template <OutputRange Data>
 void all_reduce(Communicator& comm, Data&& data, ReduceOp op, Options options = {}) {
   detail::all_reduce(comm, detail::output_bytes(data), kDataType<ElementOf<Data>>, op, options);

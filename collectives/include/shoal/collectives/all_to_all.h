@@ -16,7 +16,8 @@ void all_to_all(Communicator& comm, std::span<const std::byte> in, std::span<std
 /// Sends chunk q of each rank's `in` to rank q, and joins what arrives, in rank order, in `out`: a transposition of
 /// chunks. Chunks are those of Partition(in.size(), P); all ranks pass the same size of `in`, and `out` has P times
 /// the size of the rank's own chunk, which is in.size() where P divides it. `in` and `out` do not overlap.
-/// P-1 steps; each rank sends `in` less its own chunk. Algorithms: pairwise.
+/// Each rank sends `in` less its own chunk. Algorithms: pairwise (P-1 steps), tiny (one step; default where `in` has up to
+/// 112 bytes).
 template <InputRange In, OutputRange Out>
 requires SameElement<In, Out>
 void all_to_all(Communicator& comm, const In& in, Out&& out, Options options = {}) {

@@ -18,7 +18,8 @@ void reduce_scatter(Communicator& comm, std::span<std::byte> data, DataType type
 /// Combines the ranks' `data`, element by element (order and rounding as all_reduce), and leaves to each rank its
 /// own chunk of Partition(data.size(), P), in place: returns that part of `data`. What the other parts hold
 /// afterwards is unspecified. All ranks pass the same size; each sends the vector less its own chunk.
-/// Algorithms: pairwise (default), recursive_halving (default up to 4 KiB where P is a power of two), ring.
+/// Algorithms: pairwise (default), recursive_halving (default up to 4 KiB where P is a power of two), tiny (one step;
+/// default up to 112 bytes), ring.
 template <OutputRange Data>
 std::span<ElementOf<Data>> reduce_scatter(Communicator& comm, Data&& data, ReduceOp op, Options options = {}) {
   detail::reduce_scatter(comm, detail::output_bytes(data), kDataType<ElementOf<Data>>, op, options);

@@ -20,7 +20,7 @@ struct SimulationOptions {
   std::uint64_t seed = 1;
 
   enum class Schedule : std::uint8_t {
-    random,  ///< A rank may be interrupted at each transfer and each piece of a message; any that can go on may be next.
+    random,  ///< A rank may be interrupted at each transfer, piece of a message and flag; any that can go on may be next.
     in_order  ///< Ranks go on in the order in which they became able to; messages move whole. For large worlds.
   };
   Schedule schedule = Schedule::random;
@@ -37,8 +37,8 @@ struct SimulationOptions {
   std::chrono::nanoseconds latency{120};
   double bytes_per_second = 10e9;
 
-  /// Rank `rank` dies, as if killed, when it comes to its `point`-th scheduling point (from 1: each transfer begins with
-  /// one, and each wait ends with one).
+  /// Rank `rank` dies, as if killed, when it comes to its `point`-th scheduling point (from 1: each transfer and each
+  /// access to a flag begins with one, and each wait ends with one).
   struct Death {
     int rank = 0;
     std::uint64_t point = 1;
