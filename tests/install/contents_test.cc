@@ -33,7 +33,7 @@ std::set<std::string> headers_below(const fs::path& include) {
 
 // A source file that includes every installed header.
 fs::path source_with_all_headers(const std::string& directory) {
-  const fs::path file = fresh_directory(directory) / "all_headers.cc";
+  fs::path file = fresh_directory(directory) / "all_headers.cc";
   std::ofstream source(file);
   for (const std::string& header : headers_below(prefix() / "include")) source << "#include <" << header << ">\n";
   source << "int main() {}\n";

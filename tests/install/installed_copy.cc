@@ -24,7 +24,7 @@ const std::vector<std::string>& strict_flags() {
 }
 
 fs::path fresh_directory(const std::string& name) {
-  const fs::path path = fs::path(INSTALL_TESTS) / name;
+  fs::path path = fs::path(INSTALL_TESTS) / name;
   fs::remove_all(path);
   fs::create_directories(path);
   return path;

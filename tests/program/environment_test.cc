@@ -15,9 +15,9 @@ using Arguments = std::vector<std::string>;
 
 /// Each program, so that it would do something if it could.
 const std::vector<Arguments>& programs() {
-  static const std::vector<Arguments> kPrograms{
+  static const std::vector<Arguments> all{
       {SHOAL_DEMO, "barrier"}, {SHOAL_SIM, "barrier", "--world", "3"}, {SHOAL_TRAIN, "--steps", "1"}};
-  return kPrograms;
+  return all;
 }
 
 std::ptrdiff_t times_in(const std::string& text, const std::string& part) {
