@@ -23,7 +23,7 @@ struct Arguments {
   std::string algorithm = "auto";
   std::string format = "table";
   std::string stage = "2";
-  std::string dims;
+  std::string dims = "784,256,128,10";
   std::string optimizer = "adam";
 };
 
@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
   app.add_option("--format", arguments.format, "table or json")->check(CLI::IsMember({"table", "json"}));
   const auto* stage = app.add_option("--stage", arguments.stage, "train: what is sharded, as of shoal-train (2)")
                           ->check(CLI::IsMember({"0", "1", "2", "3"}));
-  const auto* dims = app.add_option("--dims", arguments.dims, "train: widths of the MLP, as in 784,256,128,10");
+  const auto* dims = app.add_option("--dims", arguments.dims, "train: widths of the MLP (784,256,128,10)");
   const auto* optimizer = app.add_option("--optimizer", arguments.optimizer, "train: sgd or adam (adam)")
                               ->check(CLI::IsMember({"sgd", "adam"}));
 
@@ -106,7 +106,6 @@ int main(int argc, char** argv) {
     auto text = shoal::parse_command_line(app, argc, argv);
     if (text) return text;
     if (arguments.op == "train") {
-      require(dims->count() > 0, "--dims", "train");
       if (bytes->count() > 0 || algorithm->count() > 0)
         throw shoal::UsageError("--bytes and --algorithm are not for train: its plan decides them");
       shape_of(arguments);

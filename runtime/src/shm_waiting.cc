@@ -32,10 +32,15 @@ WaitPolicy ShmWaiting::policy_for(const CallContext& context) const {
 std::optional<ShmWaiting::End> ShmWaiting::find_end(const Awaited& awaited, CallContext& context,
                                                     std::chrono::nanoseconds elapsed) const {
   context.waited += elapsed;
+  // A mismatch first: the ranks that have it already may have ended the job meanwhile.
+  if (is_broken(context) && (!job_aborted() || broken_by_mismatch(context))) return End{Cause::broken};
   if (job_aborted()) return End{Cause::aborted};
-  if (is_broken(context)) return End{Cause::broken};
-  for (const int peer : {awaited.from, awaited.to})
-    if (peer >= 0 && has_left(peer)) return End{Cause::left, peer};
+  for (const int peer : {awaited.from, awaited.to}) {
+    if (peer < 0 || !has_left(peer)) continue;
+    compare_calls(
+        context);  // It may have left because it took this call for another, in which it had nobody to wait for.
+    return End{Cause::left, peer};
+  }
   if (context.timeout.count() > 0 && context.waited > context.timeout) return End{Cause::late};
 
   constexpr std::chrono::milliseconds kInterval{50};
@@ -74,11 +79,15 @@ void ShmWaiting::throw_aborted(const Awaited& awaited, const CallContext& contex
 
 bool ShmWaiting::is_broken(const CallContext& context) const { return is_set(state_of(context).broken); }
 
+bool ShmWaiting::broken_by_mismatch(const CallContext& context) const {
+  return state_of(context).code == static_cast<std::uint32_t>(ErrorCode::mismatch);
+}
+
 void ShmWaiting::throw_broken(CallContext& context) const {
   const CommunicatorState& state = state_of(context);
   const bool first = !std::exchange(context.heard, true);
-  if (first && job_aborted())
-    throw_aborted({}, context);  // Others heard of the lost peer while this rank was elsewhere.
+  // Others heard of the lost peer while this rank was elsewhere.
+  if (first && job_aborted() && !broken_by_mismatch(context)) throw_aborted({}, context);
   throw broken_error(
       rank_,
       {.code = static_cast<ErrorCode>(state.code), .rank = state.rank, .peer = state.peer, .text = text_of(state.text)},

@@ -44,6 +44,8 @@ class ShmWaiting {
     int peer = -1;
   };
   std::optional<End> find_end(const Awaited& awaited, CallContext& context, std::chrono::nanoseconds elapsed) const;
+  /// Of a broken communicator.
+  bool broken_by_mismatch(const CallContext& context) const;
   [[noreturn]] void throw_end(End end, const Awaited& awaited, CallContext& context) const;
   [[noreturn]] void throw_aborted(const Awaited& awaited, const CallContext& context) const;
   void compare_calls(const CallContext& context) const;

@@ -26,9 +26,23 @@ void run_rank(detail::SimulatedJob& job, int rank, const std::function<void(Comm
     outcome.error = error.what();
   } catch (const detail::SimulatedDeath&) {
     outcome.error = fmt::format("rank {} died at its scheduling point {}", rank, outcome.scheduling_points);
+  } catch (...) {
+    outcome.error = fmt::format("rank {}: something that is no std::exception left the body", rank);
   }
   outcome.traffic = detail::read_ledger(*job.rank(rank).ledger);
   job.finish(rank);
+}
+
+void check(const SimulationOptions& options) {
+  const auto require = [](bool holds, const std::string& what) {
+    if (!holds) throw Error(ErrorCode::invalid_argument, "simulate: " + what);
+  };
+  constexpr std::size_t kLeastStack = std::size_t{16} << 10;
+  require(options.stack_bytes >= kLeastStack,
+          fmt::format("stack_bytes {}: a rank takes at least {}", options.stack_bytes, kLeastStack));
+  require(options.bytes_per_second > 0, fmt::format("bytes_per_second {}: it is above 0", options.bytes_per_second));
+  require(options.latency.count() >= 0, fmt::format("latency {} ns: it is 0 or more", options.latency.count()));
+  require(!options.death || options.death->point >= 1, "death.point 0: points are counted from 1");
 }
 
 }  // namespace
@@ -64,6 +78,7 @@ SimulationResult simulate(int ranks, const std::function<void(Communicator&)>& b
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("simulate: rank {} that is to die is none of the {}", options.death->rank, ranks));
   }
+  check(options);
   detail::SimulatedJob job(ranks, options);
   job.scheduler().run([&](int rank) { run_rank(job, rank, body); }, [&] { job.resolve_standstill(); });
   SimulationResult result{.options = options, .ranks = {}, .deadlock = job.deadlock()};

@@ -21,7 +21,8 @@ bool can(Algorithm algorithm, ReduceOp op) {
   // What is formed in a wider type only an algorithm that combines all operands in one place can form.
   const bool adds = op == ReduceOp::sum || op == ReduceOp::mean || op == ReduceOp::prod;
   const bool wider = kIsHalf<T> ? adds : std::is_integral_v<T> && op == ReduceOp::mean;
-  return !wider || algorithm == Algorithm::pairwise || algorithm == Algorithm::automatic;
+  return !wider || algorithm == Algorithm::pairwise || algorithm == Algorithm::tiny ||
+         algorithm == Algorithm::automatic;
 }
 
 template <class T>

@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "byte_calls.h"
@@ -275,6 +277,49 @@ TEST(Mismatch, TheLaunchersVerdictNamesIt) {
   ASSERT_TRUE(result.first_failure.has_value());
   EXPECT_EQ(result.first_failure->kind, FailureKind::mismatch);
   EXPECT_THAT(result.first_failure->message, AllOf(HasSubstr("root 0)"), HasSubstr("root 1)")));
+}
+
+// The late rank finds nobody left to wait for, and must not take that for the reason.
+TEST(Mismatch, IsToldToWhomComesWhenTheOtherHasLeft) {
+  for (int turn = 0; turn < 10; ++turn) {
+    const auto ranks = run_ranks(2, [](Communicator& comm) {
+      if (comm.rank() == 0) return comm.perform(broadcast_from(0), {}, [&] { comm.send(1, {}); });
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));  // Most likely, not certainly: right in any order.
+      const Call barrier{.operation = Operation::barrier, .algorithm = Algorithm::tiny};
+      const std::string text = test::refusal_of(ErrorCode::mismatch, [&] {
+        comm.perform(barrier, {}, [&] {
+          comm.arrive({}, 0);
+          comm.await_arrival(0, 0, 0);
+        });
+      });
+      EXPECT_THAT(text, AllOf(HasSubstr("call 1, barrier (tiny"), HasSubstr("call 1, broadcast (linear")));
+    });
+    EXPECT_TRUE(ranks.checks_passed()) << ranks;
+  }
+}
+
+// Ranks that end by it end the job; those that had it later must still be told what it was.
+TEST(Mismatch, IsWhatEveryRankEndsWithThoughTheFirstToEndEndsTheJob) {
+  for (int turn = 0; turn < 25; ++turn) {
+    const auto ranks = run_ranks(4, [](Communicator& comm) {
+      const int root = comm.rank() == 2 ? 1 : 0;
+      comm.perform(gather_to(root), {}, [&] {
+        if (comm.rank() == root) {
+          for (int from = 0; from < comm.size(); ++from)
+            if (from != root) comm.recv(from, {});
+        } else {
+          comm.send(root, {});
+        }
+      });
+      const Call barrier{.operation = Operation::barrier, .algorithm = Algorithm::dissemination};
+      comm.perform(barrier, {}, [&] {
+        for (int distance = 1; distance < comm.size(); distance *= 2)
+          comm.exchange((comm.rank() + distance) % 4, {}, (comm.rank() + 4 - distance) % 4, {});
+      });
+    });
+    for (const RankOutcome& rank : ranks.launch().ranks)
+      EXPECT_THAT(rank.error, AllOf(HasSubstr("mismatch"), HasSubstr("root 0"), HasSubstr("root 1"))) << ranks;
+  }
 }
 
 }  // namespace

@@ -259,5 +259,30 @@ TEST(Simulation, ExceptionsBeingHandledStayWithTheirRank) {
   EXPECT_TRUE(result.ok()) << result;
 }
 
+TEST(Simulation, OptionsThatCannotBeAreRefusedByName) {
+  const auto refusal = [](const SimulationOptions& options) -> std::string {
+    try {
+      simulate(
+          2, [](Communicator&) {}, options);
+    } catch (const Error& error) {
+      return error.code() == ErrorCode::invalid_argument ? error.what() : "another code";
+    }
+    return "nothing was thrown";
+  };
+  EXPECT_THAT(refusal({.bytes_per_second = 0}), HasSubstr("bytes_per_second 0"));
+  EXPECT_THAT(refusal({.bytes_per_second = -1}), HasSubstr("bytes_per_second -1"));
+  EXPECT_THAT(refusal({.latency = nanoseconds(-5)}), HasSubstr("latency -5 ns"));
+  EXPECT_THAT(refusal({.death = SimulationOptions::Death{.rank = 1, .point = 0}}), HasSubstr("death.point 0"));
+  EXPECT_THAT(refusal({.stack_bytes = 0}), HasSubstr("stack_bytes 0"));
+}
+
+TEST(Simulation, WhateverLeavesABodyIsThatRanksFailureAlone) {
+  const auto result = simulate(2, [](Communicator& comm) {
+    if (comm.rank() == 1) throw 5;  // NOLINT: no exception of the standard's.
+  });
+  EXPECT_EQ(result.ranks[0].error, "");
+  EXPECT_EQ(result.ranks[1].error, "rank 1: something that is no std::exception left the body");
+}
+
 }  // namespace
 }  // namespace shoal

@@ -75,7 +75,7 @@ std::ostream& operator<<(std::ostream& out, const SimulationResult& result);
 
 /// Runs `body` as `ranks` fibers in this thread, joined by simulated channels. Needs no launcher, no shared memory.
 /// When no rank can go on, every blocked one's call throws Error `timeout` with the table of who waits for whom.
-/// Throws Error `invalid_argument` for ranks < 1 or a death of no rank.
+/// Throws Error `invalid_argument` for ranks < 1 or options that cannot be.
 ///
 /// `body` must not block other than in its communicator, nor leave things locked while it is in a call.
 SimulationResult simulate(int ranks, const std::function<void(Communicator&)>& body,
