@@ -105,6 +105,16 @@ void visit_calls(const RankState& state, Visit&& visit) {
 
 }  // namespace
 
+bool may_have_begun(const RankState& state, const RecordedCall& call) {
+  std::optional<bool> begun;
+  visit_calls(state, [&](const RecordedCall& recorded) {
+    if (recorded.communicator != call.communicator || recorded.sequence == 0) return true;
+    begun = recorded.sequence >= call.sequence;
+    return false;
+  });
+  return begun.value_or(state.calls_begun.load(std::memory_order_acquire) >= kRecordCount);
+}
+
 std::optional<RecordedCall> find_sent(const RankState& state, std::uint64_t fingerprint,
                                       std::optional<std::uint64_t> bytes) {
   const auto sent_it = [&](const RecordedCall& recorded) {

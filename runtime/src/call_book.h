@@ -41,6 +41,9 @@ struct RecordedCall {
 };
 /// Call `number` of the rank, counted from 1, while it is among its last ones.
 std::optional<RecordedCall> read_call(const RankState& state, std::uint64_t number);
+/// Whether the rank has begun that collective call, or one after it on the same communicator; true also where its record
+/// does not go back far enough to tell.
+bool may_have_begun(const RankState& state, const RecordedCall& call);
 /// Of the rank's last calls the latest that sent a message of that fingerprint. Those of point-to-point messages do not
 /// tell one call from another: there `bytes`, the message's size, does too.
 std::optional<RecordedCall> find_sent(const RankState& state, std::uint64_t fingerprint,

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "crossed_wait.h"
+
 namespace shoal::detail {
 namespace {
 
@@ -90,6 +92,19 @@ Error mismatch_error(int rank, int peer, const std::optional<RecordedCall>& thei
 
 Error mismatch_error(int rank, const CallMismatch& mismatch, const CallContext& context) {
   return mismatch_error(rank, mismatch.peer, mismatch.ours, mismatch.theirs, context);
+}
+
+Error crossed_error(int rank, const CrossedWait& circle, const CallContext& context) {
+  const bool elsewhere = circle.ours.communicator != circle.theirs.communicator;
+  return {ErrorCode::mismatch,
+          fmt::format("rank {}: mismatch: this rank waits in {} for peer {}, which waits in {}{} for {}",
+                      rank_text(context, rank), call_text(circle.ours.call, circle.ours.sequence),
+                      rank_text(context, circle.peer), call_text(circle.theirs.call, circle.theirs.sequence),
+                      elsewhere ? " of another communicator" : "",
+                      circle.awaited_by_peer == rank ? "this rank"
+                                                     : fmt::format("rank {}, and so on, round to this rank",
+                                                                   rank_text(context, circle.awaited_by_peer))),
+          rank_in(context, circle.peer)};
 }
 
 std::optional<Error> unfitting_call_error(int rank, int world_size, const StateOf& state_of, CallContext& context) {

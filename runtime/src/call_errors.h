@@ -52,6 +52,9 @@ Error size_error(int rank, int peer, const RankState& theirs, std::uint64_t sent
 Error mismatch_error(int rank, int peer, const std::optional<RecordedCall>& theirs, const CallContext& context);
 /// Two calls that do not fit, as they are on record.
 Error mismatch_error(int rank, const CallMismatch& mismatch, const CallContext& context);
+/// Ranks that wait for each other in a circle, in calls that do not meet.
+struct CrossedWait;
+Error crossed_error(int rank, const CrossedWait& circle, const CallContext& context);
 /// A rank that leaves has made a call that does not fit a peer's: what it throws. Sets `context` to that call, for the
 /// communicator to be marked broken.
 std::optional<Error> unfitting_call_error(int rank, int world_size, const StateOf& state_of, CallContext& context);

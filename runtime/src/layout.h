@@ -84,6 +84,7 @@ struct alignas(kApart) RankState {
   /// Writer: the rank.
   alignas(kApart) std::atomic<std::uint64_t> calls_begun;
   std::atomic<std::uint64_t> calls_returned;  ///< The last call that this rank has come out of without an error.
+  std::atomic<std::uint64_t> awaits;          ///< pack(Awaited) of a rank that has waited for a while; 0: of others.
   CallRecord records[kRecordCount];           ///< Call n is in records[n % kRecordCount].
 };
 

@@ -5,27 +5,8 @@
 #include <utility>
 
 #include "call_errors.h"
-#include "shared_text.h"
 
 namespace shoal::detail {
-namespace {
-
-// Whether this error is the first.
-bool record_error(CommunicatorState& state, int rank, int peer, const Error& error) noexcept {
-  auto expected = static_cast<std::uint32_t>(Once::unset);
-  if (!state.broken.compare_exchange_strong(expected, static_cast<std::uint32_t>(Once::being_written),
-                                            std::memory_order_relaxed))
-    return false;
-  state.code = static_cast<std::uint32_t>(error.code());
-  state.rank = rank;
-  state.peer = peer;
-  copy_text(state.text, error.what());
-  // Pairs with the acquire in is_set; sequentially consistent, so that it precedes the look at `sleeping`.
-  state.broken.store(static_cast<std::uint32_t>(Once::set), std::memory_order_seq_cst);
-  return true;
-}
-
-}  // namespace
 
 // The receiving half of a transfer: opens the message, checks what it is, and takes its pieces as they come.
 class ShmFabric::Incoming {
@@ -133,8 +114,7 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
         if (theirs.fingerprint == context.fingerprint)
           throw size_error(rank_, transfer.from, segment_.mapping().rank(transfer.from), theirs.bytes,
                            transfer.in.size(), context);
-        throw foreign_message_error(rank_, segment_.mapping().rank(rank_), transfer.from,
-                                    segment_.mapping().rank(transfer.from), theirs.fingerprint, context, theirs.bytes);
+        waiting_.refuse_foreign(transfer.from, theirs.fingerprint, theirs.bytes, context);
       }
       waiting_.wake_peer(pending.from);
       if (incoming->done()) {
@@ -208,7 +188,7 @@ void ShmFabric::mark_broken(CallContext& context, const Error& error) noexcept {
   heard_ = true;
   bool first = false;
   for (CommunicatorState* state : {&waiting_.state_of(context), &segment_.mapping().communicator(kAnyCommunicator)})
-    first = record_error(*state, rank_, world_rank(context, error.peer()), error) || first;
+    first = waiting_.record_error(*state, world_rank(context, error.peer()), error) || first;
   if (first) segment_.mapping().wake_all();
 }
 

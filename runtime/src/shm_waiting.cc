@@ -8,6 +8,7 @@
 #include <csignal>
 #include <utility>
 
+#include "crossed_wait.h"
 #include "process_namespace.h"
 #include "shared_text.h"
 
@@ -47,6 +48,7 @@ std::optional<ShmWaiting::End> ShmWaiting::find_end(const Awaited& awaited, Call
   if (context.waited - context.compared < kInterval) return std::nullopt;
   context.compared = context.waited;
   compare_calls(context);
+  look_for_circles(awaited, context);
   for (const int peer : {awaited.from, awaited.to})
     if (peer >= 0 && owner_is_gone(peer)) return End{Cause::gone, peer};
   return std::nullopt;
@@ -98,6 +100,65 @@ void ShmWaiting::throw_broken(CallContext& context) const {
 void ShmWaiting::compare_calls(const CallContext& context) const {
   const auto mismatch = find_mismatch(rank_, size_, context, states());
   if (mismatch) throw mismatch_error(rank_, *mismatch, context);
+}
+
+// Ranks whose calls meet nowhere: on two communicators, or one from point to point. All that are in the circle are told.
+void ShmWaiting::look_for_circles(const Awaited& awaited, const CallContext& context) const {
+  constexpr std::uint64_t kRoom = std::uint64_t{1} << 32;
+  const bool receives = awaited.from >= 0;
+  // Pairs with the acquire below: who sees for whom this rank waits sees in which call.
+  self_.awaits.store(static_cast<std::uint64_t>(receives ? awaited.from : awaited.to) + 1 + (receives ? 0 : kRoom),
+                     std::memory_order_release);
+  const WaitView view{.state_of = states(),
+                      .awaited_by =
+                          [this](int rank) {
+                            const std::uint64_t awaits = mapping_.rank(rank).awaits.load(std::memory_order_acquire);
+                            const std::uint64_t peer = awaits & (kRoom - 1);
+                            if (peer == 0 || peer > static_cast<std::uint64_t>(size_)) return Awaited{};
+                            const int number = static_cast<int>(peer) - 1;
+                            return awaits < kRoom ? Awaited{.from = number} : Awaited{.to = number};
+                          },
+                      .nothing_sent_yet =
+                          [this](int from, int to) {
+                            const ChannelControl& channel = mapping_.channel(from, to);
+                            return channel.producer.head.load(std::memory_order_seq_cst) ==
+                                   channel.consumer.tail.load(std::memory_order_seq_cst);
+                          }};
+  const auto circle = find_crossed_wait(rank_, size_, view);
+  if (!circle) return;
+  const Error error = crossed_error(rank_, *circle, context);
+  for (const std::uint64_t communicator : circle->communicators) tell(communicator, circle->peer, error);
+  throw Error(error);
+}
+
+void ShmWaiting::refuse_foreign(int peer, std::uint64_t fingerprint, std::optional<std::uint64_t> bytes,
+                                const CallContext& context) const {
+  const Error error =
+      foreign_message_error(rank_, mapping_.rank(rank_), peer, mapping_.rank(peer), fingerprint, context, bytes);
+  const auto sent = find_sent(mapping_.rank(peer), fingerprint, bytes);
+  if (sent && sent->communicator != context.communicator) tell(sent->communicator, peer, error);
+  throw Error(error);
+}
+
+// Breaks a communicator, which need not be this rank's, unless its slot has been given to another.
+void ShmWaiting::tell(std::uint64_t communicator, int peer, const Error& error) const noexcept {
+  CommunicatorState& state = mapping_.communicator(slot_of(communicator));
+  if (state.generation.load(std::memory_order_relaxed) != communicator >> 32) return;
+  if (record_error(state, peer, error)) mapping_.wake_all();
+}
+
+bool ShmWaiting::record_error(CommunicatorState& state, int peer, const Error& error) const noexcept {
+  auto expected = static_cast<std::uint32_t>(Once::unset);
+  if (!state.broken.compare_exchange_strong(expected, static_cast<std::uint32_t>(Once::being_written),
+                                            std::memory_order_relaxed))
+    return false;
+  state.code = static_cast<std::uint32_t>(error.code());
+  state.rank = rank_;
+  state.peer = peer;
+  copy_text(state.text, error.what());
+  // Pairs with the acquire in is_set; sequentially consistent, so that it precedes the look at `sleeping`.
+  state.broken.store(static_cast<std::uint32_t>(Once::set), std::memory_order_seq_cst);
+  return true;
 }
 
 // The launcher sees a rank's process end; it does not see one that a rank's wrapper outlives.

@@ -19,6 +19,7 @@ class ShmWaiting {
   /// Returns once ready() returns true; throws what makes waiting pointless. `awaited` may change between two looks.
   template <class Ready>
   void wait(const Awaited& awaited, CallContext& context, Ready&& ready) const {
+    const AwaitsNobody afterwards{self_};
     wait_until(self_, policy_for(context), ready, [&](std::chrono::nanoseconds elapsed) {
       const auto end = find_end(awaited, context, elapsed);
       if (!end) return false;
@@ -37,7 +38,25 @@ class ShmWaiting {
   bool has_left(int peer) const;
   void wake_peer(int peer) const noexcept { wake(mapping_.rank(peer)); }
 
+  /// Throws `mismatch` for what came from `peer`, of another call than this one; if that is on another communicator, its
+  /// ranks are told as well.
+  [[noreturn]] void refuse_foreign(int peer, std::uint64_t fingerprint, std::optional<std::uint64_t> bytes,
+                                   const CallContext& context) const;
+  /// Writes a communicator's first error; false if it has one.
+  bool record_error(CommunicatorState& state, int peer, const Error& error) const noexcept;
+
  private:
+  // What others may read of a wait is gone with it.
+  struct AwaitsNobody {
+    explicit AwaitsNobody(RankState& self) : state(self) {}
+    AwaitsNobody(const AwaitsNobody&) = delete;
+    AwaitsNobody& operator=(const AwaitsNobody&) = delete;
+    ~AwaitsNobody() {
+      if (state.awaits.load(std::memory_order_relaxed) != 0) state.awaits.store(0, std::memory_order_release);
+    }
+    RankState& state;
+  };
+
   enum class Cause : std::uint8_t { gone, aborted, broken, left, late };
   struct End {
     Cause cause;
@@ -49,6 +68,8 @@ class ShmWaiting {
   [[noreturn]] void throw_end(End end, const Awaited& awaited, CallContext& context) const;
   [[noreturn]] void throw_aborted(const Awaited& awaited, const CallContext& context) const;
   void compare_calls(const CallContext& context) const;
+  void tell(std::uint64_t communicator, int peer, const Error& error) const noexcept;
+  void look_for_circles(const Awaited& awaited, const CallContext& context) const;
   bool owner_is_gone(int peer) const;
   WaitPolicy policy_for(const CallContext& context) const;
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "crossed_wait.h"
+
 namespace shoal::detail {
 namespace {
 
@@ -70,6 +72,16 @@ std::optional<SimulatedJob::Unread> SimulatedJob::find_unread() const {
   return std::nullopt;
 }
 
+void SimulatedJob::refuse_foreign(int rank, int peer, std::uint64_t fingerprint, std::optional<std::uint64_t> bytes,
+                                  const CallContext& context) {
+  const RankState& theirs = *this->rank(peer).state;
+  const Error error = foreign_message_error(rank, *this->rank(rank).state, peer, theirs, fingerprint, context, bytes);
+  const auto sent = find_sent(theirs, fingerprint, bytes);
+  if (sent && sent->communicator != context.communicator)
+    set_broken(sent->communicator, {.code = error.code(), .rank = rank, .peer = peer, .text = error.what()});
+  throw Error(error);
+}
+
 std::uint64_t SimulatedJob::open_communicator(int members) {
   members_open_[++communicators_] = members;
   return communicators_;
@@ -91,6 +103,19 @@ void SimulatedJob::resolve_standstill() {
                  {.code = error.code(), .rank = index, .peer = mismatch->peer, .text = error.what()});
       return;
     }
+  }
+  const WaitView view{.state_of = states(),
+                      .awaited_by = [this](int index) { return rank(index).awaited; },
+                      .nothing_sent_yet = [this](int from, int to) { return channel(from, to).front() == nullptr; }};
+  for (int index = 0; index < size(); ++index) {
+    const CallContext* context = rank(index).blocked_in;
+    if (context == nullptr || broken(context->communicator) != nullptr) continue;
+    const auto circle = find_crossed_wait(index, size(), view);
+    if (!circle) continue;
+    const Error error = crossed_error(index, *circle, *context);
+    for (const std::uint64_t communicator : circle->communicators)
+      set_broken(communicator, {.code = error.code(), .rank = index, .peer = circle->peer, .text = error.what()});
+    return;
   }
   deadlock_ = "deadlock:";
   for (int index = 0; index < size(); ++index) {

@@ -123,8 +123,7 @@ class SimulationFabric::Incoming {
     if (message.fingerprint != context.fingerprint || !transfer_.takes(message.bytes)) {
       if (message.fingerprint == context.fingerprint)
         throw size_error(to_, from_, *job_.rank(from_).state, message.bytes, transfer_.in.size(), context);
-      throw foreign_message_error(to_, *job_.rank(to_).state, from_, *job_.rank(from_).state, message.fingerprint,
-                                  context, message.bytes);
+      job_.refuse_foreign(to_, from_, message.fingerprint, message.bytes, context);
     }
     if (transfer_.arrived != nullptr) {
       *transfer_.arrived = message.bytes;
