@@ -49,6 +49,24 @@ TEST_P(ClosedForm, IsWhatEveryAlgorithmMoves) {
   }
 }
 
+TEST(ClosedFormOfLargeVectors, HoldsBeyondTwoToTheThirtyFirstBytesAndElements) {
+  // 2^31 + 5 f32 are more than 2^31 elements, and chunks of more than 2^31 bytes.
+  constexpr std::size_t kElements = (std::size_t{1} << 31) + 5;
+  for (const Operation operation : operations()) {
+    if (operation == Operation::barrier) continue;
+    for (const Algorithm algorithm : detail::algorithms_of(operation)) {
+      if (algorithm == Algorithm::tiny) continue;
+      expect_closed_form({.operation = operation,
+                          .algorithm = algorithm,
+                          .ranks = 3,
+                          .count = kElements,
+                          .root = has_root(operation) ? 2 : 0,
+                          .type = DataType::f32});
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Ranks, ClosedForm, testing::Range(1, 41), testing::PrintToStringParamName());
 INSTANTIATE_TEST_SUITE_P(MoreRanks, ClosedForm, testing::Values(63, 64, 65, 100), testing::PrintToStringParamName());
 
