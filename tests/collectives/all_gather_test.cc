@@ -1,3 +1,5 @@
+#include <map>
+
 #include "moving_forms.h"
 
 namespace shoal::test {
@@ -38,6 +40,36 @@ TEST(AllGatherBytes, AreAllButTheRightNeighboursChunkOutAndAllButTheOwnIn) {
     EXPECT_EQ(out, (std::vector<float>{0, 0, 0, 1, 1, 1, 2, 2, 3, 3}));
   });
   EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
+TEST(AllGatherBytes, AreThoseOfTheTextbookWhereTheRanksDivideTheCountAndExactWhereTheyDoNot) {
+  // Elements that each rank sends by the ring: all chunks but its right neighbour's. 12 over 3: 4, 4, 4; 10 over 3: 4, 3, 3.
+  const std::map<std::pair<int, std::size_t>, std::vector<std::uint64_t>> sent_elements{
+      {{1, 12}, {0}}, {{2, 12}, {6, 6}}, {{3, 12}, {8, 8, 8}}, {{4, 12}, {9, 9, 9, 9}},
+      {{1, 10}, {0}}, {{2, 10}, {5, 5}}, {{3, 10}, {7, 7, 6}}, {{4, 10}, {7, 8, 8, 7}}};
+  for (const auto& [size, sent] : sent_elements) {
+    const std::size_t count = size.second;
+    const auto ranks = run_ranks(size.first, [count, &sent = sent](Communicator& comm) {
+      const auto whole = values_of<float>(9, count);
+      auto out = blank<float>(count);
+      const Traffic before = comm.traffic();
+      all_gather(comm, chunk_of(whole, comm.rank(), comm.size()), out, {.algorithm = Algorithm::ring});
+      const Traffic gathered = comm.traffic() - before;
+      EXPECT_EQ(gathered.sent, 4 * sent[static_cast<std::size_t>(comm.rank())]);
+      EXPECT_TRUE(same_bits(whole, out));
+      // An all-reduce is a reduce-scatter, whose bytes ReduceScatterBytes has, and this.
+      const std::size_t own = chunk_of(whole, comm.rank(), comm.size()).size();
+      auto data = values_of<float>(comm.rank(), count);
+      const Traffic between = comm.traffic();
+      all_reduce(comm, data, ReduceOp::sum, {.algorithm = Algorithm::pairwise});
+      EXPECT_EQ((comm.traffic() - between).sent, 4 * (count - own) + gathered.sent);
+      std::vector<std::uint64_t> totals{comm.traffic().sent - before.sent, comm.traffic().received - before.received};
+      all_reduce(comm, totals, ReduceOp::sum);
+      EXPECT_EQ(totals[0], totals[1]);
+      EXPECT_EQ(totals[0], 4 * 3 * count * static_cast<std::size_t>(comm.size() - 1));
+    });
+    EXPECT_TRUE(ranks.all_passed()) << ranks;
+  }
 }
 
 TEST(AllGatherBytes, OfDoublingAndBruckAreThoseOfTheirLevels) {

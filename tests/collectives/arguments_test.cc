@@ -182,6 +182,10 @@ TEST(Peers, ThatAreThisRankOrNoneAreRefused) {
       auto in = some(1);
       recv(comm, in, comm.rank() ? peer : 1);
     });
+    expect_refused(2, 1, "exchange: to " + none, [&](Communicator& comm) {
+      auto in = some(1);
+      exchange(comm, some(1), comm.rank() ? peer : 1, in, 1 - comm.rank());
+    });
     expect_refused(2, 1, "exchange: from " + none, [&](Communicator& comm) {
       auto in = some(1);
       exchange(comm, some(1), 1 - comm.rank(), in, comm.rank() ? peer : 1);
@@ -207,20 +211,29 @@ TEST(NoData, IsTakenFromNowhereByEveryOperation) {
       const Traffic before = comm.traffic();
       for (int round = 0; round < 3; ++round) {
         std::span<float> none;
-        barrier(comm);
-        broadcast(comm, none, round % comm.size());
-        for (const Algorithm algorithm : {Algorithm::pairwise, Algorithm::ring}) {
+        const int root = round % comm.size();
+        for (const Algorithm algorithm : ways_to(Operation::barrier)) barrier(comm, {.algorithm = algorithm});
+        for (const Algorithm algorithm : ways_to(Operation::broadcast))
+          broadcast(comm, none, root, {.algorithm = algorithm});
+        for (const Algorithm algorithm : ways_to(Operation::all_reduce)) {
           all_reduce(comm, none, ReduceOp::sum, {.algorithm = algorithm});
           all_reduce(comm, none, none, ReduceOp::mean, {.algorithm = algorithm});
+        }
+        for (const Algorithm algorithm : ways_to(Operation::reduce_scatter)) {
           EXPECT_TRUE(reduce_scatter(comm, none, ReduceOp::max, {.algorithm = algorithm}).empty());
           reduce_scatter(comm, none, none, ReduceOp::min, {.algorithm = algorithm});
-          reduce(comm, none, none, ReduceOp::prod, round % comm.size(), {.algorithm = algorithm});
         }
-        all_gather(comm, none, none);
-        gather(comm, none, none, round % comm.size());
-        scatter(comm, none, none, round % comm.size());
-        scatter_cyclic(comm, none, none, round % comm.size());
-        all_to_all(comm, none, none);
+        for (const Algorithm algorithm : ways_to(Operation::reduce))
+          reduce(comm, none, none, ReduceOp::prod, root, {.algorithm = algorithm});
+        for (const Algorithm algorithm : ways_to(Operation::all_gather))
+          all_gather(comm, none, none, {.algorithm = algorithm});
+        for (const Algorithm algorithm : ways_to(Operation::gather))
+          gather(comm, none, none, root, {.algorithm = algorithm});
+        for (const Algorithm algorithm : ways_to(Operation::scatter))
+          scatter(comm, none, none, root, {.algorithm = algorithm});
+        scatter_cyclic(comm, none, none, root);
+        for (const Algorithm algorithm : ways_to(Operation::all_to_all))
+          all_to_all(comm, none, none, {.algorithm = algorithm});
         exchange(comm, none, (comm.rank() + 1) % comm.size(), none, (comm.rank() + comm.size() - 1) % comm.size());
         if (comm.size() > 1 && comm.rank() == 0) send(comm, none, 1);
         if (comm.size() > 1 && comm.rank() == 1) recv(comm, none, 0);
@@ -239,7 +252,7 @@ TEST(OneRank, WithoutALauncherGetsItsOwnDataAndMovesNothing) {
   Communicator& comm = session.world();
   ASSERT_EQ(comm.size(), 1);
   const std::vector<double> in{1.5, -2.0, 1e300};
-  for (const Algorithm algorithm : {Algorithm::pairwise, Algorithm::ring}) {
+  for (const Algorithm algorithm : {Algorithm::automatic, Algorithm::pairwise, Algorithm::ring}) {
     for (const ReduceOp op : {ReduceOp::sum, ReduceOp::mean, ReduceOp::min, ReduceOp::max, ReduceOp::prod}) {
       std::vector<double> reduced_data(3);
       all_reduce(comm, in, reduced_data, op, {.algorithm = algorithm});
@@ -263,6 +276,16 @@ TEST(OneRank, WithoutALauncherGetsItsOwnDataAndMovesNothing) {
   expect_copied([&](auto& out) { scatter_cyclic(comm, in, out); });
   expect_copied([&](auto& out) { all_to_all(comm, in, out); });
   expect_copied([&](auto& out) { exchange(comm, in, 0, out, 0); });
+  const std::vector<std::size_t> counts{3};
+  expect_copied([&](auto& out) { all_gather_v(comm, in, out, counts); });
+  expect_copied([&](auto& out) { gather_v(comm, in, out, counts); });
+  expect_copied([&](auto& out) { scatter_v(comm, in, out, counts); });
+  expect_copied([&](auto& out) { all_to_all_v(comm, in, counts, out, counts); });
+  for (const Algorithm algorithm : ways_to(Operation::broadcast)) {
+    auto data = in;
+    broadcast(comm, data, 0, {.algorithm = algorithm});
+    EXPECT_EQ(data, in);
+  }
   barrier(comm);
   EXPECT_EQ(comm.traffic().sent, 0U);
   EXPECT_EQ(comm.traffic().received, 0U);

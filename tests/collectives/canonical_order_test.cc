@@ -81,6 +81,28 @@ TEST(CanonicalOrder, IsTheSameAtEveryOffsetFusedOrApart) {
   EXPECT_TRUE(ranks.all_passed()) << ranks;
 }
 
+TEST(CanonicalOrder, OfTheFieldsValuesGivesTwoAtEveryOffsetInPiecesAndByEveryAlgorithm) {
+  // Ranks hold 1e8, 1, -1e8, 1, 4,000 times: (1e8 + -1e8) + (1 + 1) = 2. The ring would give 0 or 1, by the chunk.
+  const std::array<float, 4> values{1e8F, 1.0F, -1e8F, 1.0F};
+  const auto ranks = run_ranks(4, [&](Communicator& comm) {
+    const float mine = values[static_cast<std::size_t>(comm.rank())];
+    std::vector<float> memory(4064);
+    for (const std::size_t piece : {1U, 7U, 28U, 29U, 1333U, 4000U}) {
+      for (const Algorithm algorithm : canonical_ways_to(Operation::all_reduce, comm.size(), piece)) {
+        const std::size_t offset = (piece + static_cast<std::size_t>(algorithm)) % 64;
+        std::ranges::fill(memory, mine);
+        for (std::size_t begin = 0; begin < 4000; begin += piece)
+          all_reduce(comm, std::span(memory).subspan(offset + begin, std::min(piece, 4000 - begin)), ReduceOp::sum,
+                     {.algorithm = algorithm});
+        std::vector<float> expected(memory.size(), mine);
+        std::fill_n(expected.begin() + static_cast<std::ptrdiff_t>(offset), 4000, 2.0F);
+        EXPECT_EQ(memory, expected) << "in pieces of " << piece << " by " << name(algorithm);
+      }
+    }
+  });
+  EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
 TEST(RingOrder, DiffersFromChunkToChunkAndIsThereforeNeverTheDefault) {
   const std::array<float, 4> values{1e8F, 1.0F, -1e8F, 1.0F};
   const auto ranks = run_ranks(4, [&](Communicator& comm) {
@@ -149,11 +171,14 @@ TEST_P(Operands, OfTheLowerRankStandLeftInEveryAlgorithmAndAtEveryRoot) {
 class SameBits : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Worlds, SameBits, testing::Values(3, 4, 6, 7), world_name);
 
-TEST_P(SameBits, OnAllRanksAtAThousandSizes) {
+TEST_P(SameBits, OnAllRanksAtMoreThanAThousandSizes) {
   const auto ranks = run_ranks(GetParam(), [](Communicator& comm) {
-    for (std::size_t index = 0; index < 1000; ++index) {
-      // Every size to 900, then on by steps over the block of the pairwise algorithm, 8,192 elements a rank.
-      const std::size_t count = index <= 900 ? index : 8192 * static_cast<std::size_t>(comm.size()) - 50 + index - 900;
+    for (std::size_t index = 0; index < 1100; ++index) {
+      // Every size to 900, then on by steps over the block of the pairwise algorithm, 8,192 elements a rank, and over
+      // 4 KiB, where the default changes. (That of 112 bytes is among the first.)
+      const std::size_t count = index <= 900   ? index
+                                : index < 1000 ? 8192 * static_cast<std::size_t>(comm.size()) - 50 + index - 900
+                                               : 974 + index - 1000;
       auto ways = ways_to(Operation::all_reduce);
       std::erase_if(ways, [&](Algorithm way) { return !takes(way, Operation::all_reduce, comm.size(), count, 4); });
       auto data = values_of<float>(comm.rank(), count);

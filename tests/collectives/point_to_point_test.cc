@@ -101,10 +101,9 @@ TEST(Exchange, BetweenTwoCompletesAroundEveryPowerOfTwo) {
   const auto ranks = run_ranks(2, [](Communicator& comm) {
     for (std::size_t size = 1; size <= std::size_t{64} << 20; size *= 2) {
       for (const std::size_t bytes : {size - 1, size, size + 1}) {
-        const std::vector<std::uint8_t> out(bytes, static_cast<std::uint8_t>(3 + comm.rank()));
         auto in = blank<std::uint8_t>(bytes);
-        exchange(comm, out, 1 - comm.rank(), in, 1 - comm.rank());
-        EXPECT_EQ(in, std::vector<std::uint8_t>(bytes, static_cast<std::uint8_t>(4 - comm.rank())));
+        exchange(comm, values_of<std::uint8_t>(comm.rank(), bytes), 1 - comm.rank(), in, 1 - comm.rank());
+        EXPECT_TRUE(same_bits(values_of<std::uint8_t>(1 - comm.rank(), bytes), in)) << bytes;
       }
     }
   });
@@ -140,11 +139,10 @@ TEST(Exchange, MeetsPlainSendsAndReceives) {
 TEST(SendRecv, BothSendingFirstWaitOnlyBeyondTheChannelAndThenUntilTheTimeout) {
   const auto body = [](std::size_t bytes) {
     return [bytes](Communicator& comm) {
-      const std::vector<std::uint8_t> out(bytes, static_cast<std::uint8_t>(3 + comm.rank()));
       auto in = blank<std::uint8_t>(bytes);
-      send(comm, out, 1 - comm.rank());
+      send(comm, values_of<std::uint8_t>(comm.rank(), bytes), 1 - comm.rank());
       recv(comm, in, 1 - comm.rank());
-      EXPECT_EQ(in, std::vector<std::uint8_t>(bytes, static_cast<std::uint8_t>(4 - comm.rank())));
+      EXPECT_TRUE(same_bits(values_of<std::uint8_t>(1 - comm.rank(), bytes), in));
     };
   };
   ::setenv("SHOAL_TIMEOUT", "300ms", 1);

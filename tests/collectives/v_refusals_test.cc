@@ -134,8 +134,10 @@ TEST(AllToAllV, ListsThatAreNotTransposedNameThePairWithBothItsLengths) {
       auto out = some(sum_of(wrong[rank]));
       all_to_all_v(comm, some(sum_of(sends[rank])), sends[rank], out, wrong[rank]);
     };
-    const std::string rank = "rank " + std::to_string(culprit) + ": mismatch in all_to_all_v (pairwise";
-    expect_mismatch(3, {rank, "peer ", " bytes where ", " were expected"}, call);
+    // Pairwise it hears from its left neighbour first.
+    const std::string pair = ": peer " + std::to_string(other) + " sent " + std::to_string(4 * sends[other][culprit]) +
+                             " bytes where " + std::to_string(4 * wrong[culprit][other]) + " were expected";
+    expect_mismatch(3, {"rank " + std::to_string(culprit) + ": mismatch in all_to_all_v (pairwise", pair}, call);
   }
 }
 

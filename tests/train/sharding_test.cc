@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "shoal/runtime/simulation.h"
 #include "support/run_ranks.h"
 #include "train/batch.h"
 #include "train/evaluate.h"
@@ -100,6 +101,43 @@ TEST_P(Sharding, StepsAreThoseOfThePlainMeanGradient) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Worlds, Sharding, testing::Combine(testing::Values(1, 2, 3, 4, 7, 9), testing::Range(0, 4)));
+
+// Two weights and two biases: most of eight ranks have no part of a layer, and must still do their share of the calls.
+std::vector<float> trained_with_four_parameters(Communicator& comm, int stage) {
+  const std::array<std::size_t, 2> dims{1, 2};
+  const Layout layout(dims);
+  Split data{.count = 9, .pixels = {}, .labels = {}};
+  for (std::size_t i = 0; i < data.count; ++i) {
+    data.pixels.push_back(static_cast<std::uint8_t>(29 * i));
+    data.labels.push_back(static_cast<std::uint8_t>(i * i % 2));
+  }
+  const auto batch_ids = ids(data.count);
+  Transport transport(comm, {});
+  MemoryAccounts memory;
+  ShardedModel model(layout, stage, {.kind = OptimizerKind::adam, .learning_rate = 0.1F}, 3, transport, memory);
+  GradientStep gradient_step(16, data.count, model, transport, memory);
+  ImageBatch batch(Task::classify, data, 1);
+  batch.select(batch_ids);
+  for (int step = 0; step < 5; ++step) {
+    gradient_step.run(batch);
+    model.update(static_cast<float>(batch.weight()));
+  }
+  return all_parameters(model);
+}
+
+TEST(FewerParametersThanRanks, EndWithTheSameBitsAtEveryStageAndInEveryWorld) {
+  std::vector<float> expected;
+  const auto alone = simulate(1, [&](Communicator& comm) { expected = trained_with_four_parameters(comm, 0); });
+  ASSERT_TRUE(alone.ok()) << alone;
+  ASSERT_EQ(expected.size(), 4U);
+  for (const int ranks : {2, 8, 16}) {
+    const auto result = run_ranks(ranks, [&](Communicator& comm) {
+      for (int stage = 0; stage <= 3; ++stage)
+        EXPECT_EQ(trained_with_four_parameters(comm, stage), expected) << "stage " << stage;
+    });
+    EXPECT_TRUE(result.all_passed()) << result << ranks << " ranks";
+  }
+}
 
 TEST(InitialParameters, AreTheSameInEveryWorldAndStage) {
   const std::array<std::size_t, 4> dims{5, 4, 3, 2};
