@@ -130,16 +130,23 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
 }
 
 void ShmFabric::leave() {
-  const bool any_error = is_set(segment_.mapping().communicator(kAnyCommunicator).broken) || waiting_.job_aborted();
+  const auto any_error = [&] {
+    return is_set(segment_.mapping().communicator(kAnyCommunicator).broken) || waiting_.job_aborted();
+  };
+  const bool error_before = any_error();
   CallContext context;
   std::optional<Error> error;
   // What others have found already this rank is told too, unless it has heard of an error before.
   if (!heard_ && !waiting_.job_aborted()) error = unfitting_call_error(rank_, size_, waiting_.states(), context);
+  const bool unfitting = error.has_value();
   // All that this rank sent is published before; whoever sees it gone looks at its channel once more. And of a sender
   // and a receiver that leaves without its message one sees the other: both stores and looks are sequentially
   // consistent, here left then head, there head then left.
   segment_.rank_ended(rank_);
-  if (!error && !any_error) error = find_unread(context);
+  if (!unfitting && !error_before) error = find_unread(context);
+  // A message is also left unread by ranks that have found this one gone, and left for that: it is their error, which they
+  // recorded before they left.
+  if (!unfitting && any_error()) return;
   if (!error) return;
   mark_broken(context, *error);
   throw Error(*error);
@@ -187,7 +194,8 @@ void ShmFabric::mark_broken(CallContext& context, const Error& error) noexcept {
   context.heard = true;
   heard_ = true;
   bool first = false;
-  for (CommunicatorState* state : {&waiting_.state_of(context), &segment_.mapping().communicator(kAnyCommunicator)})
+  // That of all first: whoever hears of the one, and leaves, leaves after the other is there (see leave).
+  for (CommunicatorState* state : {&segment_.mapping().communicator(kAnyCommunicator), &waiting_.state_of(context)})
     first = waiting_.record_error(*state, world_rank(context, error.peer()), error) || first;
   if (first) segment_.mapping().wake_all();
 }

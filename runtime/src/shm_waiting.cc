@@ -144,6 +144,7 @@ void ShmWaiting::refuse_foreign(int peer, std::uint64_t fingerprint, std::option
 void ShmWaiting::tell(std::uint64_t communicator, int peer, const Error& error) const noexcept {
   CommunicatorState& state = mapping_.communicator(slot_of(communicator));
   if (state.generation.load(std::memory_order_relaxed) != communicator >> 32) return;
+  record_error(mapping_.communicator(kAnyCommunicator), peer, error);
   if (record_error(state, peer, error)) mapping_.wake_all();
 }
 
