@@ -12,13 +12,13 @@ void add(std::atomic<std::uint64_t>& counter, std::uint64_t amount) {
   counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
 }
 
+}  // namespace
+
 std::uint64_t packed_kinds(const Call& call) {
   return static_cast<std::uint64_t>(call.operation) | static_cast<std::uint64_t>(call.algorithm) << 8 |
          static_cast<std::uint64_t>(call.type) << 16 | static_cast<std::uint64_t>(call.reduce_op) << 24 |
          static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << 32;
 }
-
-}  // namespace
 
 CallBook::CallBook(RankState& state, Ledger& ledger)
     : state_(&state),

@@ -9,6 +9,9 @@
 
 namespace shoal::detail {
 
+/// A call but its count in one word: operation | algorithm << 8 | type << 16 | reduction << 24 | root << 32.
+std::uint64_t packed_kinds(const Call& call);
+
 /// What a rank keeps of its calls where others can read it: the recorder's entries and the ledger's rows. One writer,
 /// the rank; the readings below may be made by anyone at any time.
 class CallBook {

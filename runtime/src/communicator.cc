@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "call_book.h"
 #include "shoal/runtime/units.h"
 
 namespace shoal {
@@ -32,12 +33,6 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
 
 bool is_collective(Operation operation) {
   return operation != Operation::send && operation != Operation::recv && operation != Operation::exchange;
-}
-
-std::uint64_t kinds_of(const Call& call) {
-  return static_cast<std::uint64_t>(call.operation) | static_cast<std::uint64_t>(call.algorithm) << 8 |
-         static_cast<std::uint64_t>(call.type) << 16 | static_cast<std::uint64_t>(call.reduce_op) << 24 |
-         static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)) << 32;
 }
 
 }  // namespace
@@ -83,7 +78,7 @@ void Communicator::begin(const Call& call, std::optional<std::chrono::millisecon
   if (is_collective(call.operation)) {
     context_.sequence = ++sequence_;
     // Of this call and of all before it, so that what no message of a call could show, the next call's will.
-    history_ = mixed(mixed(history_, kinds_of(call)), call.count);
+    history_ = mixed(mixed(history_, detail::packed_kinds(call)), call.count);
     context_.fingerprint = history_;
   } else {
     // The two ends of a message make different calls, and need not have made equally many before; sizes are compared when

@@ -84,8 +84,8 @@ struct alignas(kApart) RankState {
   /// Writer: the rank.
   alignas(kApart) std::atomic<std::uint64_t> calls_begun;
   std::atomic<std::uint64_t> calls_returned;  ///< The last call that this rank has come out of without an error.
-  std::atomic<std::uint64_t> awaits;          ///< pack(Awaited) of a rank that has waited for a while; 0: of others.
-  CallRecord records[kRecordCount];           ///< Call n is in records[n % kRecordCount].
+  std::atomic<std::uint64_t> awaits;  ///< Whom it has awaited for a while: rank + 1, plus 2^32 if to take; 0: nobody.
+  CallRecord records[kRecordCount];   ///< Call n is in records[n % kRecordCount].
 };
 
 /// One row of a rank's ledger. Writer: the rank.

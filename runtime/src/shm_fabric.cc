@@ -130,10 +130,6 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
 }
 
 void ShmFabric::leave() {
-  const auto any_error = [&] {
-    return is_set(segment_.mapping().communicator(kAnyCommunicator).broken) || waiting_.job_aborted();
-  };
-  const bool error_before = any_error();
   CallContext context;
   std::optional<Error> error;
   // What others have found already this rank is told too, unless it has heard of an error before.
@@ -143,11 +139,12 @@ void ShmFabric::leave() {
   // and a receiver that leaves without its message one sees the other: both stores and looks are sequentially
   // consistent, here left then head, there head then left.
   segment_.rank_ended(rank_);
-  if (!unfitting && !error_before) error = find_unread(context);
+  if (!unfitting) error = find_unread(context);
+  if (!error) return;
   // A message is also left unread by ranks that have found this one gone, and left for that: it is their error, which they
   // recorded before they left.
-  if (!unfitting && any_error()) return;
-  if (!error) return;
+  const bool any_error = is_set(segment_.mapping().communicator(kAnyCommunicator).broken) || waiting_.job_aborted();
+  if (!unfitting && any_error) return;
   mark_broken(context, *error);
   throw Error(*error);
 }
