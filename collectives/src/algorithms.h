@@ -13,10 +13,24 @@
 
 namespace shoal::detail {
 
+/// Whether the direct algorithms may show and write a caller's memory where it lies, or copy it always.
+enum class Showing : std::uint8_t { in_place, copies };
+/// From here on the round that it takes to show memory in place costs less than the copy.
+inline constexpr std::uint64_t kInPlaceBytes = std::uint64_t{32} << 10;
+inline Showing showing_of(const Call& call) noexcept {
+  const bool many = call.count * element_bytes(call.type) >= kInPlaceBytes;
+  return call.algorithm == Algorithm::direct && many ? Showing::in_place : Showing::copies;
+}
+/// Algorithms in which ranks go to what the others show (notices.h).
+constexpr bool shows(Algorithm algorithm) noexcept {
+  return algorithm == Algorithm::slots || algorithm == Algorithm::direct;
+}
+
 void barrier_dissemination(Communicator& comm);
 void barrier_tiny(Communicator& comm);
 
 void broadcast_binomial(Communicator& comm, std::span<std::byte> data, int root);
+void broadcast_direct(Communicator& comm, std::span<std::byte> data, int root, Showing showing);
 void broadcast_pipelined(Communicator& comm, std::span<std::byte> data, int root);
 /// What pipelined passes on at once. Ranks must agree on it.
 inline constexpr std::size_t kBroadcastBlockBytes = std::size_t{32} << 10;
@@ -24,6 +38,10 @@ inline constexpr std::size_t kBroadcastBlockBytes = std::size_t{32} << 10;
 /// `out` is empty off the root, where it may be the same bytes as `in` if the root is rank 0.
 void reduce_binomial(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out, int root, ReduceOp op,
                      DataType type);
+
+/// `out` is empty off the root.
+void reduce_direct(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out, int root, ReduceOp op,
+                   DataType type, Showing showing);
 
 /// `own`: this rank's chunk. `whole`: all chunks, at the root only.
 void gather_linear(Communicator& comm, std::span<const std::byte> own, std::span<std::byte> whole, const Chunks& chunks,
@@ -54,11 +72,15 @@ void all_to_all_pairwise(Communicator& comm, std::span<const std::byte> in, cons
 void all_to_all_tiny(Communicator& comm, std::span<const std::byte> in, const Chunks& in_chunks,
                      std::span<std::byte> out, const Chunks& out_chunks);
 
+void all_to_all_direct(Communicator& comm, std::span<const std::byte> in, const Chunks& in_chunks,
+                       std::span<std::byte> out, const Chunks& out_chunks, Showing showing);
+
 /// In: each rank has its own chunk of `data`. Out: all have all.
 void all_gather_ring(Communicator& comm, std::span<std::byte> data, const Chunks& chunks);
 void all_gather_recursive_doubling(Communicator& comm, std::span<std::byte> data, const Chunks& chunks);
 void all_gather_bruck(Communicator& comm, std::span<std::byte> data, const Chunks& chunks);
 void all_gather_tiny(Communicator& comm, std::span<std::byte> data, const Chunks& chunks);
+void all_gather_direct(Communicator& comm, std::span<std::byte> data, const Chunks& chunks, Showing showing);
 
 /// `in` may be the same bytes as `out`.
 void all_reduce_recursive_doubling(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out,
@@ -66,6 +88,11 @@ void all_reduce_recursive_doubling(Communicator& comm, std::span<const std::byte
 
 void all_reduce_tiny(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out, ReduceOp op,
                      DataType type);
+
+void all_reduce_slots(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out, ReduceOp op,
+                      DataType type);
+void all_reduce_direct(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out, ReduceOp op,
+                       DataType type, Showing showing);
 
 /// Combines the ranks' `in` and leaves this rank's chunk in `own`, which may be that chunk of `in`. Nothing else is
 /// written.
@@ -77,6 +104,8 @@ void reduce_scatter_recursive_halving(Communicator& comm, std::span<const std::b
                                       const Chunks& chunks, ReduceOp op, DataType type);
 void reduce_scatter_tiny(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> own,
                          const Chunks& chunks, ReduceOp op, DataType type);
+void reduce_scatter_direct(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> own,
+                           const Chunks& chunks, ReduceOp op, DataType type, Showing showing);
 /// What pairwise exchanges at once: so many bytes of each rank's chunk. Ranks must agree on it.
 inline constexpr std::size_t kPairwiseBlockBytes = std::size_t{32} << 10;
 /// Blocks that so many bytes take, at least one.

@@ -27,6 +27,8 @@ void all_gather(Communicator& comm, std::span<const std::byte> in, std::span<std
       all_gather_bruck(comm, out, chunks);
     } else if (call.algorithm == Algorithm::tiny) {
       all_gather_tiny(comm, out, chunks);
+    } else if (shows(call.algorithm)) {
+      all_gather_direct(comm, out, chunks, showing_of(call));
     } else {
       all_gather_ring(comm, out, chunks);
     }

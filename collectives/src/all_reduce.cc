@@ -23,6 +23,9 @@ void run(Communicator& comm, Call call, std::span<const std::byte> in, std::span
   call.steps = steps_of(call, call.count, comm.size(), comm.rank());
   comm.perform(call, options.timeout, [&] {
     if (call.algorithm == Algorithm::tiny) return all_reduce_tiny(comm, in, out, call.reduce_op, call.type);
+    if (call.algorithm == Algorithm::slots) return all_reduce_slots(comm, in, out, call.reduce_op, call.type);
+    if (call.algorithm == Algorithm::direct)
+      return all_reduce_direct(comm, in, out, call.reduce_op, call.type, showing_of(call));
     if (call.algorithm == Algorithm::recursive_doubling)
       return all_reduce_recursive_doubling(comm, in, out, call.reduce_op, call.type);
     if (call.algorithm == Algorithm::binomial) {

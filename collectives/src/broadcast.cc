@@ -15,6 +15,8 @@ void broadcast(Communicator& comm, std::span<std::byte> data, DataType type, int
   comm.perform(call, options.timeout, [&] {
     if (call.algorithm == Algorithm::pipelined) {
       broadcast_pipelined(comm, data, root);
+    } else if (shows(call.algorithm)) {
+      broadcast_direct(comm, data, root, showing_of(call));
     } else {
       broadcast_binomial(comm, data, root);
     }

@@ -8,6 +8,7 @@
 
 #include "algorithms.h"
 #include "core.h"
+#include "notices.h"
 #include "paired_core.h"
 #include "shoal/collectives/partition.h"
 #include "shoal/runtime/error.h"
@@ -60,6 +61,15 @@ Cost arriving(const CostQuery& query, std::uint64_t sent, std::uint64_t received
   return {.sent = sent, .received = received, .steps = 1, .messages = others(query)};
 }
 
+/// Rounds in which ranks show others what these read, or write for them.
+Cost showing(const CostQuery& query, std::uint64_t rounds, std::uint64_t sent, std::uint64_t received) {
+  if (query.ranks == 1) return {};
+  return {.sent = sent, .received = received, .steps = rounds, .messages = rounds * others(query)};
+}
+std::uint64_t chunk_rounds(const CostQuery& query) {
+  return blocks_in(ChunkBytes(query).largest(), chunk_block_bytes(kStagingBytes, query.ranks));
+}
+
 Cost barrier_dissemination(const CostQuery& query) {
   return exchanging(0, 0, static_cast<std::uint64_t>(std::bit_width(static_cast<unsigned>(query.ranks - 1))));
 }
@@ -91,7 +101,14 @@ Cost broadcast_pipelined(const CostQuery& query) {
   return {.sent = bytes, .received = bytes, .steps = blocks + 1, .messages = blocks};
 }
 
+Cost broadcast_direct(const CostQuery& query) {
+  const std::uint64_t bytes = bytes_of(query);
+  const bool at_root = query.rank == query.root;
+  return showing(query, blocks_in(bytes, kDirectBlockBytes), at_root ? others(query) * bytes : 0, at_root ? 0 : bytes);
+}
+
 Cost broadcast(const CostQuery& query) {
+  if (query.algorithm == Algorithm::direct) return broadcast_direct(query);
   return query.algorithm == Algorithm::pipelined ? broadcast_pipelined(query) : broadcast_binomial(query);
 }
 
@@ -163,7 +180,14 @@ Cost all_gather_tiny(const CostQuery& query) {
   return arriving(query, others(query) * chunks.of(query.rank), chunks.all_but(query.rank));
 }
 
+Cost all_gather_shown(const CostQuery& query) {
+  const ChunkBytes chunks(query);
+  return showing(query, blocks_in(chunks.largest(), kDirectBlockBytes), others(query) * chunks.of(query.rank),
+                 chunks.all_but(query.rank));
+}
+
 Cost all_gather(const CostQuery& query) {
+  if (shows(query.algorithm)) return all_gather_shown(query);
   if (query.algorithm == Algorithm::tiny) return all_gather_tiny(query);
   if (query.algorithm == Algorithm::recursive_doubling) return all_gather_recursive_doubling(query);
   return query.algorithm == Algorithm::bruck ? all_gather_bruck(query) : all_gather_ring(query);
@@ -212,7 +236,14 @@ Cost chunks_tiny(const CostQuery& query) {
   return arriving(query, chunks.all_but(query.rank), others(query) * chunks.of(query.rank));
 }
 
+/// Every rank reads chunk r of all others, r being its own.
+Cost chunks_shown(const CostQuery& query) {
+  const ChunkBytes chunks(query);
+  return showing(query, chunk_rounds(query), chunks.all_but(query.rank), others(query) * chunks.of(query.rank));
+}
+
 Cost reduce_scatter(const CostQuery& query) {
+  if (shows(query.algorithm)) return chunks_shown(query);
   if (query.algorithm == Algorithm::tiny) return chunks_tiny(query);
   if (query.algorithm == Algorithm::ring) return reduce_scatter_ring(query);
   return query.algorithm == Algorithm::recursive_halving ? reduce_scatter_recursive_halving(query)
@@ -235,7 +266,15 @@ Cost reduce_binomial(const CostQuery& query) {
   return cost;
 }
 
+Cost reduce_direct(const CostQuery& query) {
+  const ChunkBytes chunks(query);
+  const bool at_root = query.rank == query.root;
+  return showing(query, chunk_rounds(query) + 1, chunks.all_but(query.rank) + (at_root ? 0 : chunks.of(query.rank)),
+                 others(query) * chunks.of(query.rank) + (at_root ? chunks.all_but(query.rank) : 0));
+}
+
 Cost reduce(const CostQuery& query) {
+  if (query.algorithm == Algorithm::direct) return reduce_direct(query);
   if (query.algorithm == Algorithm::binomial) return reduce_binomial(query);
   Cost cost = reduce_scatter(query);
   return cost += gather_linear(query);
@@ -254,12 +293,23 @@ Cost all_reduce_recursive_doubling(const CostQuery& query) {
   return cost;
 }
 
+Cost all_reduce_direct(const CostQuery& query) {
+  const ChunkBytes chunks(query);
+  const std::uint64_t of_own = others(query) * chunks.of(query.rank);
+  return showing(query, chunk_rounds(query) + 1, chunks.all_but(query.rank) + of_own,
+                 of_own + chunks.all_but(query.rank));
+}
+
 Cost all_reduce(CostQuery query) {
   query.root = 0;
   Cost cost;
   switch (query.algorithm) {
     case Algorithm::tiny:
       return arriving(query, others(query) * bytes_of(query), others(query) * bytes_of(query));
+    case Algorithm::slots:
+      return showing(query, 1, others(query) * bytes_of(query), others(query) * bytes_of(query));
+    case Algorithm::direct:
+      return all_reduce_direct(query);
     case Algorithm::recursive_doubling:
       return all_reduce_recursive_doubling(query);
     case Algorithm::binomial:
@@ -301,6 +351,7 @@ Cost closed_form(const CostQuery& query) {
     case Operation::scatter_cyclic:
       return scatter(query);
     case Operation::all_to_all:
+      if (shows(query.algorithm)) return chunks_shown(query);
       return query.algorithm == Algorithm::tiny ? chunks_tiny(query) : all_to_all_pairwise(query);
     case Operation::send:
       return sending(bytes_of(query));

@@ -21,6 +21,8 @@ void run(Communicator& comm, Call call, std::span<const std::byte> in, std::span
   call.steps = steps_of(call, call.count, comm.size(), comm.rank());
   comm.perform(call, options.timeout, [&] {
     const Chunks chunks(Partition(call.count, comm.size()), element_bytes(call.type));
+    if (shows(call.algorithm))
+      return reduce_scatter_direct(comm, in, own, chunks, call.reduce_op, call.type, showing_of(call));
     reduce_scatter_by(call.algorithm, comm, in, own, chunks, call.reduce_op, call.type);
   });
 }

@@ -4,33 +4,41 @@
 #include <bit>
 #include <cstdlib>
 
+#include "algorithms.h"
 #include "arrivals.h"
 #include "kernels.h"
+#include "notices.h"
 
 namespace shoal::detail {
 namespace {
 
 constexpr std::array kBarrier{Algorithm::dissemination, Algorithm::tiny};
-constexpr std::array kBroadcast{Algorithm::binomial, Algorithm::pipelined};
-constexpr std::array kReduce{Algorithm::pairwise, Algorithm::binomial, Algorithm::recursive_halving, Algorithm::ring};
+constexpr std::array kBroadcast{Algorithm::binomial, Algorithm::pipelined, Algorithm::direct};
+constexpr std::array kReduce{Algorithm::pairwise, Algorithm::binomial, Algorithm::recursive_halving, Algorithm::direct,
+                             Algorithm::ring};
 constexpr std::array kAllReduce{Algorithm::pairwise,
                                 Algorithm::recursive_doubling,
                                 Algorithm::recursive_halving,
                                 Algorithm::binomial,
                                 Algorithm::tiny,
+                                Algorithm::slots,
+                                Algorithm::direct,
                                 Algorithm::ring};
 constexpr std::array kReduceScatter{Algorithm::pairwise, Algorithm::recursive_halving, Algorithm::tiny,
-                                    Algorithm::ring};
-constexpr std::array kAllGather{Algorithm::ring, Algorithm::recursive_doubling, Algorithm::bruck, Algorithm::tiny};
+                                    Algorithm::slots, Algorithm::direct, Algorithm::ring};
+constexpr std::array kAllGather{Algorithm::ring, Algorithm::recursive_doubling, Algorithm::bruck, Algorithm::tiny,
+                                Algorithm::slots, Algorithm::direct};
 constexpr std::array kRooted{Algorithm::linear, Algorithm::binomial};
 constexpr std::array kScatterCyclic{Algorithm::linear};
-constexpr std::array kAllToAll{Algorithm::pairwise, Algorithm::tiny};
+constexpr std::array kAllToAll{Algorithm::pairwise, Algorithm::tiny, Algorithm::slots, Algorithm::direct};
 constexpr std::array kAllGatherV{Algorithm::ring};
 constexpr std::array kRootedV{Algorithm::linear};
 constexpr std::array kAllToAllV{Algorithm::pairwise};
 
 /// Forms each element of the result in one place, from the operands of all ranks.
-bool sums_locally(Algorithm algorithm) { return algorithm == Algorithm::pairwise || algorithm == Algorithm::tiny; }
+bool sums_locally(Algorithm algorithm) {
+  return algorithm == Algorithm::pairwise || algorithm == Algorithm::tiny || shows(algorithm);
+}
 
 /// What tiny would publish: the longest chunk where each rank has one to give, else all of the vector.
 std::uint64_t arrival_bytes(Operation operation, CallSize size) {
@@ -38,6 +46,20 @@ std::uint64_t arrival_bytes(Operation operation, CallSize size) {
   const std::uint64_t elements = size.bytes / size.element_bytes;
   const auto ranks = static_cast<std::uint64_t>(size.ranks);
   return (elements + ranks - 1) / ranks * size.element_bytes;
+}
+
+/// Of a vector of this size, the most bytes of a rank that slots can show at once: all of the vector where everybody
+/// reads it, else a block of each chunk.
+std::uint64_t slot_bytes(Operation operation, CallSize size) {
+  if (operation == Operation::all_reduce) return kStagingBytes;
+  if (operation == Operation::all_gather) return kDirectBlockBytes;
+  return static_cast<std::uint64_t>(size.ranks) * chunk_block_bytes(kStagingBytes, size.ranks);
+}
+
+/// What of it would be shown.
+std::uint64_t shown_bytes(Operation operation, CallSize size) {
+  if (operation == Operation::all_reduce || operation == Operation::all_gather) return arrival_bytes(operation, size);
+  return static_cast<std::uint64_t>(size.ranks) * arrival_bytes(Operation::all_gather, size);
 }
 
 bool has_tiny(Operation operation) {
@@ -177,6 +199,12 @@ Selection select(Operation operation, Algorithm asked, std::optional<Reduction> 
   } else if (selection.algorithm == Algorithm::tiny && arrival_bytes(operation, size) > kTinyBytes) {
     selection.mistake = subject() + " takes at most " + std::to_string(kTinyBytes) + " bytes of a rank, not " +
                         std::to_string(arrival_bytes(operation, size));
+  } else if (selection.algorithm == Algorithm::slots && shown_bytes(operation, size) > slot_bytes(operation, size)) {
+    selection.mistake = subject() + " takes at most " + std::to_string(slot_bytes(operation, size)) +
+                        " bytes of a rank, not " + std::to_string(shown_bytes(operation, size));
+  } else if (shows(selection.algorithm) && size.ranks > kMostDirectRanks) {
+    selection.mistake = subject() + " takes at most " + std::to_string(kMostDirectRanks) + " ranks, not " +
+                        std::to_string(size.ranks);
   } else if (reduction && accumulates_wider(reduction->op, reduction->type) && !sums_locally(selection.algorithm)) {
     // It passes partial results on in the type itself, where they wrap or are rounded again on every rank.
     selection.mistake = subject() + " cannot form the " + std::string(name(reduction->op)) + " of " +

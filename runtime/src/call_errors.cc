@@ -49,6 +49,11 @@ std::string where(const CallContext& context) {
   return text + ")";
 }
 
+Error foreign_place_error(int rank, std::uint64_t place, std::size_t bytes, const CallContext& context) {
+  return {ErrorCode::system, fmt::format("rank {} {}: a peer shows {} bytes at {}, outside of the job's memory",
+                                         rank_text(context, rank), where(context), bytes, place)};
+}
+
 Error lost_error(int rank, int lost, int waited_for, const std::string& fate, const CallContext& context) {
   const std::string elsewhere =
       waited_for < 0 || waited_for == lost ? "" : fmt::format(", waiting for peer {}", rank_text(context, waited_for));

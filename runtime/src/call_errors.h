@@ -43,6 +43,8 @@ Error lost_error(int rank, int lost, int waited_for, const std::string& fate, co
 Error job_ended_error(int rank, const std::string& why, const CallContext& context);
 Error left_error(int rank, int peer, const CallContext& context);
 Error timeout_error(int rank, int waited_for, const CallContext& context);
+/// What a peer has shown lies nowhere in the job's memory.
+Error foreign_place_error(int rank, std::uint64_t place, std::size_t bytes, const CallContext& context);
 /// A message of this call came, of another size; or one from point to point, of which the other side, whose state is
 /// `theirs`, says what call it was.
 Error size_error(int rank, int peer, const RankState& theirs, std::uint64_t sent_bytes, std::size_t expected_bytes,

@@ -120,10 +120,36 @@ void Communicator::arrive(std::span<const std::byte> payload, std::uint64_t read
   fabric_->window()->arrive(payload, read_by_others, context_);
 }
 
-std::span<const std::byte> Communicator::await_arrival(int rank, std::size_t offset, std::size_t bytes) {
-  assert(rank != rank_ && offset + bytes <= detail::kArrivalBytes);
-  return fabric_->window()->await(world_of(rank), {.offset = offset, .bytes = bytes}, context_);
+void Communicator::arrive_with_notice(std::span<const std::byte> notice) {
+  if (size_ == 1) return;
+  ++context_.step;
+  ++context_.round;
+  fabric_->window()->arrive_with_notice(notice, context_);
 }
+
+std::span<const std::byte> Communicator::await_arrival(int rank) {
+  assert(rank != rank_);
+  return fabric_->window()->await(world_of(rank), context_);
+}
+
+std::span<const std::byte> Communicator::await_arrival(int rank, std::size_t offset, std::size_t bytes) {
+  assert(offset + bytes <= detail::kArrivalBytes);
+  const auto payload = await_arrival(rank);
+  charge(0, bytes);
+  return payload.subspan(offset, bytes);
+}
+
+std::optional<detail::Place> Communicator::place_of(std::span<const std::byte> memory) const {
+  return fabric_->window()->place_of(memory);
+}
+
+std::span<std::byte> Communicator::staging() { return fabric_->window()->staging(context_.round + 1, context_); }
+
+std::span<std::byte> Communicator::reach(detail::Place place, std::size_t bytes) {
+  return fabric_->window()->reach(place, bytes, context_);
+}
+
+void Communicator::charge(std::uint64_t sent, std::uint64_t received) { fabric_->window()->charge(sent, received); }
 
 void Communicator::send(int to, std::span<const std::byte> out) { transfer({.to = to, .out = out}); }
 

@@ -101,7 +101,8 @@ Geometry Geometry::of(const JobShape& shape) {
   geometry.flag_lines = geometry.ledgers + ranks * sizeof(Ledger);
   geometry.channels = geometry.flag_lines + kCommunicators * ranks * 2 * sizeof(FlagLine);
   geometry.rings = page_aligned(geometry.channels + pairs * sizeof(ChannelControl));
-  geometry.heaps = page_aligned(geometry.rings + pairs * geometry.channel_bytes);
+  geometry.staging = page_aligned(geometry.rings + pairs * geometry.channel_bytes);
+  geometry.heaps = geometry.staging + kCommunicators * ranks * 2 * kStagingBytes;
   geometry.segment_bytes = geometry.heaps + ranks * geometry.heap_bytes;
   return geometry;
 }

@@ -16,7 +16,7 @@ namespace shoal::detail {
 
 inline constexpr std::size_t kApart = 128;
 inline constexpr std::uint64_t kMagic = 0x4c414f48532e3130;  // "01.SHOAL" read as bytes.
-inline constexpr std::uint32_t kLayoutVersion = 3;
+inline constexpr std::uint32_t kLayoutVersion = 4;
 inline constexpr std::size_t kReleaseBytes = 20;
 inline constexpr std::size_t kTextBytes = 480;
 inline constexpr std::uint64_t kRecordCount = 256;
@@ -116,6 +116,7 @@ struct Geometry {
   std::uint64_t flag_lines = 0;
   std::uint64_t channels = 0;
   std::uint64_t rings = 0;
+  std::uint64_t staging = 0;
   std::uint64_t heaps = 0;
   std::uint64_t segment_bytes = 0;
 

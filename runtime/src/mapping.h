@@ -42,6 +42,11 @@ struct JobSegment::Mapping {
   std::span<std::byte> ring(int from, int to) const {
     return {&at<std::byte>(geometry.rings + pair(from, to) * geometry.channel_bytes), geometry.channel_bytes};
   }
+  /// Of a communicator's slot, a world rank, and rounds that are even (0) or odd (1).
+  std::span<std::byte> staging(std::uint32_t slot, int rank, std::uint64_t parity) const {
+    const std::uint64_t area = (std::uint64_t{slot} * geometry.ranks + index(rank)) * 2 + parity;
+    return {&at<std::byte>(geometry.staging + area * detail::kStagingBytes), detail::kStagingBytes};
+  }
   std::span<std::byte> heap(int rank) const {
     return {&at<std::byte>(geometry.heaps + index(rank) * geometry.heap_bytes), geometry.heap_bytes};
   }

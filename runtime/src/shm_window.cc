@@ -5,10 +5,18 @@
 namespace shoal::detail {
 
 void ShmWindow::arrive(std::span<const std::byte> payload, std::uint64_t read_by_others, CallContext& context) {
+  book_.charge_sent(read_by_others);
+  publish(payload, context);
+}
+
+void ShmWindow::arrive_with_notice(std::span<const std::byte> notice, CallContext& context) {
+  publish(notice, context);
+}
+
+void ShmWindow::publish(std::span<const std::byte> payload, CallContext& context) {
   FlagLine& own = line(rank_, context);
   own.write(context.fingerprint, payload);
   own.publish(context.round);
-  book_.charge_sent(read_by_others);
   const int members = member_count(context, static_cast<int>(mapping_.geometry.ranks));
   for (int member = 0; member < members; ++member) {
     const int peer = world_rank(context, member);
@@ -16,14 +24,40 @@ void ShmWindow::arrive(std::span<const std::byte> payload, std::uint64_t read_by
   }
 }
 
-std::span<const std::byte> ShmWindow::await(int peer, ArrivalPart part, CallContext& context) {
+std::span<const std::byte> ShmWindow::await(int peer, CallContext& context) {
   const FlagLine& theirs = line(peer, context);
   const auto arrived = [&] { return theirs.has_arrived(context.round); };
   if (!arrived()) waiting_.wait({.from = peer, .arrival = true}, context, arrived);
   if (theirs.fingerprint != context.fingerprint)
     waiting_.refuse_foreign(peer, theirs.fingerprint, std::nullopt, context);
-  book_.charge_received(part.bytes);
-  return {theirs.payload + part.offset, part.bytes};
+  return theirs.payload;
+}
+
+std::optional<Place> ShmWindow::place_of(std::span<const std::byte> memory) const {
+  // As numbers: pointers into different objects have no order. All but the heaps and staging is the fabric's own.
+  const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
+  const auto start = reinterpret_cast<std::uintptr_t>(mapping_.region.get_address());
+  const Geometry& geometry = mapping_.geometry;
+  if (address < start + geometry.staging || address - start > geometry.segment_bytes ||
+      memory.size() > geometry.segment_bytes - (address - start))
+    return std::nullopt;
+  return address - start;
+}
+
+std::span<std::byte> ShmWindow::staging(std::uint64_t round, const CallContext& context) {
+  return mapping_.staging(slot_of(context.communicator), rank_, round % 2);
+}
+
+std::span<std::byte> ShmWindow::reach(Place place, std::size_t bytes, const CallContext& context) {
+  const Geometry& geometry = mapping_.geometry;
+  if (place < geometry.staging || place > geometry.segment_bytes || bytes > geometry.segment_bytes - place)
+    throw foreign_place_error(rank_, place, bytes, context);
+  return {&mapping_.at<std::byte>(place), bytes};
+}
+
+void ShmWindow::charge(std::uint64_t sent, std::uint64_t received) {
+  book_.charge_sent(sent);
+  book_.charge_received(received);
 }
 
 }  // namespace shoal::detail

@@ -6,16 +6,22 @@
 
 namespace shoal::detail {
 
-/// Rounds of arrivals on the flag lines of the job's segment.
+/// Rounds of arrivals on the flag lines of the job's segment; ranks reach its staging and its heaps.
 class ShmWindow : public Window {
  public:
   ShmWindow(const JobSegment::Mapping& mapping, int rank, const ShmWaiting& waiting, CallBook& book)
       : mapping_(mapping), rank_(rank), waiting_(waiting), book_(book) {}
 
   void arrive(std::span<const std::byte> payload, std::uint64_t read_by_others, CallContext& context) override;
-  std::span<const std::byte> await(int peer, ArrivalPart part, CallContext& context) override;
+  void arrive_with_notice(std::span<const std::byte> notice, CallContext& context) override;
+  std::span<const std::byte> await(int peer, CallContext& context) override;
+  std::optional<Place> place_of(std::span<const std::byte> memory) const override;
+  std::span<std::byte> staging(std::uint64_t round, const CallContext& context) override;
+  std::span<std::byte> reach(Place place, std::size_t bytes, const CallContext& context) override;
+  void charge(std::uint64_t sent, std::uint64_t received) override;
 
  private:
+  void publish(std::span<const std::byte> payload, CallContext& context);
   FlagLine& line(int rank, const CallContext& context) const {
     return mapping_.flag_line(slot_of(context.communicator), rank, context.round % 2);
   }

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "crossed_wait.h"
 
 namespace shoal::detail {
@@ -26,10 +29,41 @@ SimulatedChannel& SimulatedJob::channel(int from, int to) {
   return channels_[static_cast<std::size_t>(from)].try_emplace(to, capacity_, unused_messages_).first->second;
 }
 
+SimulatedJob::Shared& SimulatedJob::shared(std::uint64_t communicator) {
+  Shared& shared = shared_[communicator];
+  if (shared.lines.empty()) shared.lines = std::vector<std::array<SimulatedLine, 2>>(ranks_.size());
+  return shared;
+}
+
 SimulatedLine& SimulatedJob::line(std::uint64_t communicator, int rank, std::uint64_t parity) {
-  auto& lines = lines_[communicator];
-  if (lines.empty()) lines = std::vector<std::array<SimulatedLine, 2>>(ranks_.size());
-  return lines[static_cast<std::size_t>(rank)][parity];
+  return shared(communicator).lines[static_cast<std::size_t>(rank)][parity];
+}
+
+std::span<std::byte> SimulatedJob::staging(std::uint64_t communicator, int rank, std::uint64_t parity) {
+  const std::size_t bytes = options_.staging_bytes;
+  if (options_.phantom) {
+    if (!phantom_staging_) phantom_staging_.emplace(bytes);
+    return phantom_staging_->bytes();
+  }
+  std::unique_ptr<std::byte[]>& areas = shared(communicator).staging;
+  if (!areas) areas = std::make_unique_for_overwrite<std::byte[]>(ranks_.size() * 2 * bytes);
+  return {areas.get() + (static_cast<std::size_t>(rank) * 2 + parity) * bytes, bytes};
+}
+
+bool SimulatedJob::is_staging(std::span<const std::byte> memory) const {
+  const auto holds = [&](const std::byte* areas, std::size_t bytes) {
+    return areas != nullptr && std::less_equal<>{}(areas, memory.data()) &&
+           std::less<>{}(memory.data(), areas + bytes);
+  };
+  if (phantom_staging_) return holds(phantom_staging_->bytes().data(), options_.staging_bytes);
+  return std::ranges::any_of(shared_, [&](const auto& entry) {
+    return holds(entry.second.staging.get(), ranks_.size() * 2 * options_.staging_bytes);
+  });
+}
+
+bool SimulatedJob::draw_reach() {
+  using Reach = SimulationOptions::Reach;
+  return options_.reach == Reach::all || (options_.reach == Reach::some && scheduler_.draw(2) == 0);
 }
 
 const FirstError* SimulatedJob::broken(std::uint64_t communicator) const {
@@ -90,7 +124,7 @@ std::uint64_t SimulatedJob::open_communicator(int members) {
 void SimulatedJob::close_communicator(std::uint64_t communicator) {
   if (--members_open_[communicator] != 0) return;
   members_open_.erase(communicator);
-  lines_.erase(communicator);
+  shared_.erase(communicator);
 }
 
 void SimulatedJob::resolve_standstill() {

@@ -14,6 +14,7 @@
 #include "call_errors.h"
 #include "fiber_scheduler.h"
 #include "layout.h"
+#include "shoal/runtime/phantom_buffer.h"
 #include "shoal/runtime/simulation.h"
 #include "simulated_channel.h"
 
@@ -28,6 +29,12 @@ struct SimulatedLine {
   FlagLine flag{};
   std::chrono::nanoseconds visible{0};
 };
+
+/// Virtual time that moving so many bytes takes.
+inline std::chrono::nanoseconds transfer_time(const SimulationOptions& options, std::size_t bytes) {
+  return std::chrono::nanoseconds(
+      static_cast<std::int64_t>(static_cast<double>(bytes) / options.bytes_per_second * 1e9));
+}
 
 /// What the ranks of a simulated world share: what real ones have in their segment.
 class SimulatedJob {
@@ -52,6 +59,13 @@ class SimulatedJob {
 
   /// Of a communicator, a world rank, and rounds that are even (0) or odd (1). Stays where it is.
   SimulatedLine& line(std::uint64_t communicator, int rank, std::uint64_t parity);
+
+  /// Of a communicator, a world rank, and rounds that are even (0) or odd (1). Stays where it is.
+  std::span<std::byte> staging(std::uint64_t communicator, int rank, std::uint64_t parity);
+  /// Whether `memory` is any rank's staging.
+  bool is_staging(std::span<const std::byte> memory) const;
+  /// Whether others reach this buffer of a caller's.
+  bool draw_reach();
 
   /// The first error of a communicator; null while there is none.
   const FirstError* broken(std::uint64_t communicator) const;
@@ -100,8 +114,15 @@ class SimulatedJob {
   std::vector<Rank> ranks_;
   SimulatedMessages unused_messages_;
   std::vector<std::unordered_map<int, SimulatedChannel>> channels_;  // [from], by to: only those in use exist.
-  std::unordered_map<std::uint64_t, std::vector<std::array<SimulatedLine, 2>>>
-      lines_;  // By communicator, of each rank.
+  /// What the ranks of a communicator share beside channels.
+  struct Shared {
+    std::vector<std::array<SimulatedLine, 2>> lines;  // Of each world rank.
+    std::unique_ptr<std::byte[]> staging;             // Two areas of each; none in a simulation without data.
+  };
+  Shared& shared(std::uint64_t communicator);
+
+  std::unordered_map<std::uint64_t, Shared> shared_;  // By communicator.
+  std::optional<PhantomBuffer> phantom_staging_;
   std::uint64_t capacity_;
   std::map<std::uint64_t, FirstError> broken_;
   std::map<std::uint64_t, int> members_open_;  // By communicator.

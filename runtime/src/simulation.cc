@@ -40,6 +40,8 @@ void check(const SimulationOptions& options) {
   constexpr std::size_t kLeastStack = std::size_t{16} << 10;
   require(options.stack_bytes >= kLeastStack,
           fmt::format("stack_bytes {}: a rank takes at least {}", options.stack_bytes, kLeastStack));
+  require(options.staging_bytes <= detail::kStagingBytes,
+          fmt::format("staging_bytes {}: it is at most {}", options.staging_bytes, detail::kStagingBytes));
   require(options.bytes_per_second > 0, fmt::format("bytes_per_second {}: it is above 0", options.bytes_per_second));
   require(options.latency.count() >= 0, fmt::format("latency {} ns: it is 0 or more", options.latency.count()));
   require(!options.death || options.death->point >= 1, "death.point 0: points are counted from 1");

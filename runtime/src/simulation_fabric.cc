@@ -19,8 +19,7 @@ class SimulationFabric::Outgoing {
       channel_ = &job.channel(from_, to_);
       const auto& options = job.options();
       busy_until_ = job.rank(from).outcome.clock +
-                    std::chrono::nanoseconds(
-                        static_cast<std::int64_t>(static_cast<double>(out_.size()) / options.bytes_per_second * 1e9));
+                    transfer_time(options, out_.size());
     }
   }
 

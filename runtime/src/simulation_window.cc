@@ -1,7 +1,8 @@
 // The lines are those of shared memory, written and read in the same order, with a scheduling point before each access:
 // a rank that overwrites what another still reads is found out by the values.
 //
-// Virtual time: a line is there `latency` after its rank arrived, whatever its payload.
+// Virtual time: a line is there `latency` after its rank arrived, whatever its payload; what is reached takes its bytes'
+// time, of the rank that reaches it.
 
 #include "simulation_window.h"
 
@@ -12,14 +13,22 @@
 namespace shoal::detail {
 
 void SimulationWindow::arrive(std::span<const std::byte> payload, std::uint64_t read_by_others, CallContext& context) {
+  book_.charge_sent(read_by_others);
+  publish(job_.options().phantom ? std::span<const std::byte>{} : payload, context);
+}
+
+void SimulationWindow::arrive_with_notice(std::span<const std::byte> notice, CallContext& context) {
+  publish(notice, context);
+}
+
+void SimulationWindow::publish(std::span<const std::byte> payload, CallContext& context) {
   ++self_.outcome.steps;
   SimulatedLine& own = job_.line(context.communicator, rank_, context.round % 2);
   waiting_.scheduling_point();
-  own.flag.write(context.fingerprint, job_.options().phantom ? std::span<const std::byte>{} : payload);
+  own.flag.write(context.fingerprint, payload);
   own.visible = self_.outcome.clock + job_.options().latency;
   waiting_.scheduling_point();
   own.flag.publish(context.round);
-  book_.charge_sent(read_by_others);
   const int members = member_count(context, job_.size());
   self_.outcome.messages += static_cast<std::uint64_t>(members - 1);
   for (int member = 0; member < members; ++member) {
@@ -28,15 +37,34 @@ void SimulationWindow::arrive(std::span<const std::byte> payload, std::uint64_t 
   }
 }
 
-std::span<const std::byte> SimulationWindow::await(int peer, ArrivalPart part, CallContext& context) {
+std::span<const std::byte> SimulationWindow::await(int peer, CallContext& context) {
   const SimulatedLine& theirs = job_.line(context.communicator, peer, context.round % 2);
   waiting_.scheduling_point();
   while (!theirs.flag.has_arrived(context.round)) waiting_.block({.from = peer, .arrival = true}, context);
   if (theirs.flag.fingerprint != context.fingerprint)
     job_.refuse_foreign(rank_, peer, theirs.flag.fingerprint, std::nullopt, context);
   self_.outcome.clock = std::max(self_.outcome.clock, theirs.visible);
-  book_.charge_received(part.bytes);
-  return {theirs.flag.payload + part.offset, part.bytes};
+  return theirs.flag.payload;
+}
+
+std::optional<Place> SimulationWindow::place_of(std::span<const std::byte> memory) const {
+  if (memory.empty() || (!job_.is_staging(memory) && !job_.draw_reach())) return std::nullopt;
+  return reinterpret_cast<Place>(memory.data());
+}
+
+std::span<std::byte> SimulationWindow::staging(std::uint64_t round, const CallContext& context) {
+  return job_.staging(context.communicator, rank_, round % 2);
+}
+
+std::span<std::byte> SimulationWindow::reach(Place place, std::size_t bytes, const CallContext&) {
+  waiting_.scheduling_point();
+  self_.outcome.clock += transfer_time(job_.options(), bytes);
+  return {reinterpret_cast<std::byte*>(place), bytes};  // All ranks are in this process.
+}
+
+void SimulationWindow::charge(std::uint64_t sent, std::uint64_t received) {
+  book_.charge_sent(sent);
+  book_.charge_received(received);
 }
 
 }  // namespace shoal::detail

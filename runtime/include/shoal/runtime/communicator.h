@@ -75,9 +75,25 @@ class Communicator {
   /// await every other in the round. `read_by_others`: bytes of the payload that they await, all together, which count
   /// as sent.
   void arrive(std::span<const std::byte> payload, std::uint64_t read_by_others);
+  /// The same with a payload that is no data of the caller's, and not counted.
+  void arrive_with_notice(std::span<const std::byte> notice);
   /// Waits for rank `rank`, another one, to arrive in the round. Returns the `bytes` from `offset` on of its payload,
   /// counted as received; they stay until this rank arrives again.
   std::span<const std::byte> await_arrival(int rank, std::size_t offset, std::size_t bytes);
+  /// The same for a notice: all of the payload.
+  std::span<const std::byte> await_arrival(int rank);
+
+  /// Where `memory` lies, if it is in the job's shared heap or in staging: others may reach it there, from when this rank
+  /// has arrived with the place until it has seen all others arrive in a later round.
+  std::optional<detail::Place> place_of(std::span<const std::byte> memory) const;
+  /// Memory of this rank's that others reach, detail::kStagingBytes of it (less in a simulation that says so), for what is
+  /// shown in the next round; from when all others have arrived in the present one.
+  std::span<std::byte> staging();
+  /// What another rank has shown in this call.
+  std::span<std::byte> reach(detail::Place place, std::size_t bytes);
+  /// Counts bytes that went from one rank's memory to another's by reach(): what was shown as sent by its rank, what was
+  /// written by the writer; both as received by the rank that has them in the end.
+  void charge(std::uint64_t sent, std::uint64_t received);
 
   /// Runs one call: `body` moves the bytes with the members above. An Error thrown from it breaks the
   /// communicator. Messages of different calls never meet: each carries the call's fingerprint.

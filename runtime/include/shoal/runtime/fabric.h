@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "shoal/runtime/error.h"
@@ -69,11 +70,12 @@ inline int member_count(const CallContext& context, int world_size) {
 /// What a rank can publish as it arrives.
 inline constexpr std::size_t kArrivalBytes = 112;
 
-/// Of an arrival's payload, what one other rank reads.
-struct ArrivalPart {
-  std::size_t offset = 0;
-  std::size_t bytes = 0;
-};
+/// Where something lies in memory that all ranks of the job reach: what one rank writes into its arrival, for others to
+/// go there. 0: nowhere.
+using Place = std::uint64_t;
+
+/// What a rank can show the others in one round, of what they do not reach where it lies.
+inline constexpr std::size_t kStagingBytes = std::size_t{256} << 10;
 
 /// Rounds of arrivals, on fabrics whose ranks reach flags that they share: in a round each rank of a communicator
 /// publishes a few bytes in a line of its own, and awaits the lines of all others.
@@ -85,7 +87,11 @@ struct ArrivalPart {
 /// Each rank has two lines, for even and for odd rounds. Who arrives in round n overwrites its line of round n-2. That
 /// one has been read by all: it has seen every other arrive in n-1, which nobody does before it is through with n-2. So
 /// no round needs a second one to close it, provided that every rank awaits every other in every round: what has a root
-/// has no place here.
+/// and streams has no place here.
+///
+/// What does not fit into a line is shown by its Place: where it lies, if the others reach that, or copied into this
+/// rank's staging. There are two of these too, and the same holds for them: that for round n may be written once all have
+/// arrived in n-1. Memory of the caller's that was shown needs one more round before the call returns.
 class Window {
  public:
   Window() = default;
@@ -97,9 +103,22 @@ class Window {
   /// are charged as sent.
   virtual void arrive(std::span<const std::byte> payload, std::uint64_t read_by_others, CallContext& context) = 0;
 
-  /// Waits until world rank `peer` has arrived in round `context.round`. Returns that part of its payload, which stays
-  /// until this rank arrives in the next round; its bytes are charged as received. Throws as Fabric::transfer.
-  virtual std::span<const std::byte> await(int peer, ArrivalPart part, CallContext& context) = 0;
+  /// The same with a payload that is no data of the caller's, and not charged.
+  virtual void arrive_with_notice(std::span<const std::byte> notice, CallContext& context) = 0;
+
+  /// Waits until world rank `peer` has arrived in round `context.round`. Returns its payload, kArrivalBytes, which stays
+  /// until this rank arrives in the next round. Throws as Fabric::transfer.
+  virtual std::span<const std::byte> await(int peer, CallContext& context) = 0;
+
+  /// Where `memory` lies, if the others reach it.
+  virtual std::optional<Place> place_of(std::span<const std::byte> memory) const = 0;
+  /// This rank's staging for a round of the call's communicator; place_of finds it.
+  virtual std::span<std::byte> staging(std::uint64_t round, const CallContext& context) = 0;
+  /// What a peer has shown. Throws Error `system` for a place that is none.
+  virtual std::span<std::byte> reach(Place place, std::size_t bytes, const CallContext& context) = 0;
+
+  /// Enters payload that left this rank's memory for another's, or came, outside of channels and lines.
+  virtual void charge(std::uint64_t sent, std::uint64_t received) = 0;
 };
 
 class Fabric {

@@ -30,6 +30,13 @@ struct SimulationOptions {
   std::uint64_t channel_bytes = std::uint64_t{64} << 10;
   static constexpr std::uint64_t kUnbounded = std::numeric_limits<std::uint64_t>::max();
 
+  /// Which of the callers' buffers other ranks reach where they lie, as those in a job's shared heap. `some`: any, drawn
+  /// for each buffer.
+  enum class Reach : std::uint8_t { none, some, all };
+  Reach reach = Reach::none;
+  /// What a rank can show the others of all else in one round; at least 64 for each rank, and at most what real ones have.
+  std::size_t staging_bytes = detail::kStagingBytes;
+
   /// Messages have sizes but no content: buffers are never read or written. For worlds too large to hold the data.
   bool phantom = false;
 

@@ -1,0 +1,30 @@
+// Direct all-to-all: every rank shows its chunks for all others, and copies the one for itself from each of them.
+//
+//     round k:   show block k of every chunk      all arrived      copy block k of the own chunk from each
+//
+// As many rounds as the largest chunk has blocks, and one more where a rank's `in` lies in the shared heap, which is shown
+// there. The bytes of pairwise.
+
+#include "algorithms.h"
+#include "chunk_blocks.h"
+
+namespace shoal::detail {
+
+void all_to_all_direct(Communicator& comm, std::span<const std::byte> in, const Chunks& in_chunks,
+                       std::span<std::byte> out, const Chunks& out_chunks, Showing showing) {
+  const ChunkBlocks blocks(comm, in, in_chunks, showing);
+  Notices notices(comm);
+  for (std::uint64_t round = 0; round < blocks.rounds(); ++round) {
+    Notice notice;
+    blocks.show(round, notice);
+    notices.exchange(notice);
+    for (int rank = 0; rank < comm.size(); ++rank) {
+      const auto from = rank == comm.rank() ? blocks.block(in_chunks.slice(in, rank), round)
+                                            : blocks.part_of(notices.of(rank), round);
+      copy_bytes(comm, from, blocks.block(out_chunks.slice(out, rank), round));
+    }
+  }
+  notices.close();
+}
+
+}  // namespace shoal::detail

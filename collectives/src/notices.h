@@ -1,0 +1,96 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "algorithms.h"
+#include "arrivals.h"
+#include "chunks.h"
+#include "scratch.h"
+#include "shoal/runtime/communicator.h"
+
+// What the direct algorithms and those by slots share: rounds of arrivals in which every rank shows the others a block of
+// its data, and they go there and take what they need of it.
+//
+//     rank 0   show block 0 | all arrived | take from 1, 2 | show block 1 | ...
+//     rank 1   show block 0 | all arrived | take from 0, 2 | show block 1 | ...
+//
+// Data in the job's shared heap is shown where it lies. Other data is copied into the rank's staging first: blocks are
+// small enough to stay in cache from there to the reader. Each rank does what fits its own buffers and tells the others
+// in its arrival; rounds and bytes are the same either way.
+//
+// Invariant: staging for round n is written only once all have arrived in round n-1, that is, are through with what was
+// shown in n-2 (Window in fabric.h). Whoever showed or let others write the caller's memory returns after one round more.
+
+namespace shoal::detail {
+
+/// A block of data that each rank shows in a round, at most. Ranks must agree on it.
+inline constexpr std::size_t kDirectBlockBytes = std::size_t{64} << 10;
+/// Blocks begin at multiples of it: whole elements of any type, and cache lines of what is aligned.
+inline constexpr std::size_t kBlockUnit = 64;
+/// So that the blocks of all ranks and a result fit into staging.
+inline constexpr int kMostDirectRanks = static_cast<int>(kStagingBytes / kBlockUnit) - 1;
+
+/// Of each rank's chunk, what is shown at once: the blocks for all ranks and one for a result fit into the staging.
+constexpr std::size_t chunk_block_bytes(std::size_t staging_bytes, int ranks) noexcept {
+  const std::size_t share = staging_bytes / (static_cast<std::size_t>(ranks) + 1);
+  return std::min(share, kDirectBlockBytes) / kBlockUnit * kBlockUnit;
+}
+
+/// What a rank tells the others in its arrival.
+struct Notice {
+  Place data = 0;    ///< The block that it shows.
+  Place result = 0;  ///< Of the round before, its part of the result, for who has no `out`.
+  Place out = 0;     ///< Where the others write its result; 0: nowhere.
+  std::uint64_t data_in_place = 0;  ///< 1: `data` is where all of the caller's data begins.
+};
+static_assert(sizeof(Notice) <= kArrivalBytes && std::is_trivially_copyable_v<Notice>);
+
+/// The ranks' notices of the present round.
+class Notices {
+ public:
+  explicit Notices(Communicator& comm) : comm_(comm), notices_(static_cast<std::size_t>(comm.size())) {}
+
+  /// Arrives with `own`, and waits until all have.
+  void exchange(const Notice& own) {
+    comm_.arrive_with_notice(std::as_bytes(std::span(&own, 1)));
+    (*this)[comm_.rank()] = own;
+    visit_others(comm_, [&](int rank) {
+      std::memcpy(&(*this)[rank], comm_.await_arrival(rank).data(), sizeof(Notice));
+    });
+    for (const Notice& notice : notices_) callers_memory_ |= notice.data_in_place != 0 || notice.out != 0;
+  }
+
+  /// Ends the call: waits until nobody needs this rank's own memory any more. All ranks alike.
+  void close() {
+    if (callers_memory_) exchange({});
+  }
+
+  const Notice& of(int rank) const { return notices_[static_cast<std::size_t>(rank)]; }
+
+ private:
+  Notice& operator[](int rank) { return notices_[static_cast<std::size_t>(rank)]; }
+
+  Communicator& comm_;
+  std::vector<Notice> notices_;
+  bool callers_memory_ = false;
+};
+
+/// Where the others reach a caller's buffer, if it is to be shown in place and they do.
+inline std::optional<Place> place_to_show(const Communicator& comm, std::span<const std::byte> buffer,
+                                          Showing showing) {
+  return showing == Showing::in_place && comm.size() > 1 ? comm.place_of(buffer) : std::nullopt;
+}
+
+/// Copies `block` into the staging of the next round, and returns where it lies there.
+inline Place stage(Communicator& comm, std::span<const std::byte> block) {
+  const auto staging = comm.staging();
+  copy_bytes(comm, block, staging);
+  return *comm.place_of(staging);
+}
+
+}  // namespace shoal::detail
