@@ -13,14 +13,8 @@
 
 namespace shoal::detail {
 
-/// Whether the direct algorithms may show and write a caller's memory where it lies, or copy it always.
+/// Whether ranks may show a caller's memory, and have others write into it, where it lies, or copy it always.
 enum class Showing : std::uint8_t { in_place, copies };
-/// From here on the round that it takes to show memory in place costs less than the copy.
-inline constexpr std::uint64_t kInPlaceBytes = std::uint64_t{32} << 10;
-inline Showing showing_of(const Call& call) noexcept {
-  const bool many = call.count * element_bytes(call.type) >= kInPlaceBytes;
-  return call.algorithm == Algorithm::direct && many ? Showing::in_place : Showing::copies;
-}
 /// Algorithms in which ranks go to what the others show (notices.h).
 constexpr bool shows(Algorithm algorithm) noexcept {
   return algorithm == Algorithm::slots || algorithm == Algorithm::direct;

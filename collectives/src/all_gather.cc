@@ -3,6 +3,7 @@
 #include "algorithms.h"
 #include "arguments.h"
 #include "closed_form.h"
+#include "notices.h"
 #include "scratch.h"
 #include "selection.h"
 
@@ -28,7 +29,7 @@ void all_gather(Communicator& comm, std::span<const std::byte> in, std::span<std
     } else if (call.algorithm == Algorithm::tiny) {
       all_gather_tiny(comm, out, chunks);
     } else if (shows(call.algorithm)) {
-      all_gather_direct(comm, out, chunks, showing_of(call));
+      all_gather_direct(comm, out, chunks, showing_of(comm, call));
     } else {
       all_gather_ring(comm, out, chunks);
     }

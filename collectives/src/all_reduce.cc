@@ -3,6 +3,7 @@
 #include "algorithms.h"
 #include "arguments.h"
 #include "closed_form.h"
+#include "notices.h"
 #include "selection.h"
 
 // all_reduce = reduce-scatter, by the algorithm that the call names, + all-gather; or reduce + broadcast, where it names
@@ -25,7 +26,7 @@ void run(Communicator& comm, Call call, std::span<const std::byte> in, std::span
     if (call.algorithm == Algorithm::tiny) return all_reduce_tiny(comm, in, out, call.reduce_op, call.type);
     if (call.algorithm == Algorithm::slots) return all_reduce_slots(comm, in, out, call.reduce_op, call.type);
     if (call.algorithm == Algorithm::direct)
-      return all_reduce_direct(comm, in, out, call.reduce_op, call.type, showing_of(call));
+      return all_reduce_direct(comm, in, out, call.reduce_op, call.type, showing_of(comm, call));
     if (call.algorithm == Algorithm::recursive_doubling)
       return all_reduce_recursive_doubling(comm, in, out, call.reduce_op, call.type);
     if (call.algorithm == Algorithm::binomial) {

@@ -3,6 +3,7 @@
 #include "algorithms.h"
 #include "arguments.h"
 #include "closed_form.h"
+#include "notices.h"
 #include "selection.h"
 
 namespace shoal::detail {
@@ -16,7 +17,7 @@ void broadcast(Communicator& comm, std::span<std::byte> data, DataType type, int
     if (call.algorithm == Algorithm::pipelined) {
       broadcast_pipelined(comm, data, root);
     } else if (shows(call.algorithm)) {
-      broadcast_direct(comm, data, root, showing_of(call));
+      broadcast_direct(comm, data, root, showing_of(comm, call));
     } else {
       broadcast_binomial(comm, data, root);
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstring>
 #include <optional>
@@ -80,6 +81,13 @@ class Notices {
   bool callers_memory_ = false;
 };
 
+/// How a call by slots or direct shows. In place costs a round more, which is less than the copy from here on.
+inline Showing showing_of(Communicator& comm, const Call& call) {
+  constexpr std::size_t kInPlacePart = 8;
+  const bool many = comm.size() > 1 && call.count * element_bytes(call.type) >= comm.staging().size() / kInPlacePart;
+  return call.algorithm == Algorithm::direct && many ? Showing::in_place : Showing::copies;
+}
+
 /// Where the others reach a caller's buffer, if it is to be shown in place and they do.
 inline std::optional<Place> place_to_show(const Communicator& comm, std::span<const std::byte> buffer,
                                           Showing showing) {
@@ -89,6 +97,7 @@ inline std::optional<Place> place_to_show(const Communicator& comm, std::span<co
 /// Copies `block` into the staging of the next round, and returns where it lies there.
 inline Place stage(Communicator& comm, std::span<const std::byte> block) {
   const auto staging = comm.staging();
+  assert(block.size() <= staging.size());
   copy_bytes(comm, block, staging);
   return *comm.place_of(staging);
 }

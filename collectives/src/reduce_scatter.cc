@@ -5,6 +5,7 @@
 #include "algorithms.h"
 #include "arguments.h"
 #include "closed_form.h"
+#include "notices.h"
 #include "selection.h"
 
 namespace shoal::detail {
@@ -22,7 +23,7 @@ void run(Communicator& comm, Call call, std::span<const std::byte> in, std::span
   comm.perform(call, options.timeout, [&] {
     const Chunks chunks(Partition(call.count, comm.size()), element_bytes(call.type));
     if (shows(call.algorithm))
-      return reduce_scatter_direct(comm, in, own, chunks, call.reduce_op, call.type, showing_of(call));
+      return reduce_scatter_direct(comm, in, own, chunks, call.reduce_op, call.type, showing_of(comm, call));
     reduce_scatter_by(call.algorithm, comm, in, own, chunks, call.reduce_op, call.type);
   });
 }

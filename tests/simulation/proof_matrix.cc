@@ -16,6 +16,19 @@ namespace shoal::test {
 namespace {
 
 constexpr std::array<std::uint64_t, 4> kChannels{0, 16, 64, 4096};
+constexpr std::size_t kStaging = SimulationOptions{}.staging_bytes;
+
+/// In every second world there is just staging enough for blocks of 16 elements, and ranks reach some buffers, or all.
+struct Memory {
+  SimulationOptions::Reach reach;
+  std::size_t staging_bytes;
+};
+Memory drawn_memory(int ranks, std::uint64_t seed) {
+  using Reach = SimulationOptions::Reach;
+  if (seed % 2 == 1) return {.reach = Reach::none, .staging_bytes = kStaging};
+  constexpr std::array kReach{Reach::some, Reach::all, Reach::some, Reach::none};
+  return {.reach = kReach[seed / 2 % kReach.size()], .staging_bytes = 64 * (static_cast<std::size_t>(ranks) + 1)};
+}
 
 /// Elements of 4 bytes: around the number of ranks, pieces of 16 bytes, channels, and the sizes at which an operation
 /// changes its algorithm or begins another block.
@@ -53,6 +66,7 @@ std::vector<CheckedCall> drawn_calls(int ranks, std::uint64_t seed) {
       // Folded into what tiny takes, so that it meets every size there is for it.
       const std::size_t most = operation == Operation::all_gather ? 28 * static_cast<std::size_t>(ranks) : 28;
       if (!takes(algorithm, operation, ranks, count, 4)) count %= most + 1;
+      if (algorithm == Algorithm::slots && drawn_memory(ranks, seed).staging_bytes < kStaging) count = 0;
       calls.emplace_back(
           CallSpec{.operation = operation,
                    .algorithm = algorithm,
@@ -73,11 +87,15 @@ namespace {
 
 void expect_right(int ranks, std::uint64_t seed) {
   const auto calls = drawn_calls(ranks, seed);
+  const Memory memory = drawn_memory(ranks, seed);
   const auto result = simulate(ranks,
                                [&](Communicator& comm) {
                                  for (const CheckedCall& call : calls) call.run(comm);
                                },
-                               {.seed = seed, .channel_bytes = drawn_channel(seed)});
+                               {.seed = seed,
+                                .channel_bytes = drawn_channel(seed),
+                                .reach = memory.reach,
+                                .staging_bytes = memory.staging_bytes});
   ASSERT_TRUE(result.ok()) << result << "\nSHOAL_SEED=" << seed << " runs it alone";
   ASSERT_EQ(difference_from_cost(result, calls), "") << "SHOAL_SEED=" << seed << " runs it alone";
 }
