@@ -74,7 +74,9 @@ void all_gather_ring(Communicator& comm, std::span<std::byte> data, const Chunks
 void all_gather_recursive_doubling(Communicator& comm, std::span<std::byte> data, const Chunks& chunks);
 void all_gather_bruck(Communicator& comm, std::span<std::byte> data, const Chunks& chunks);
 void all_gather_tiny(Communicator& comm, std::span<std::byte> data, const Chunks& chunks);
-void all_gather_direct(Communicator& comm, std::span<std::byte> data, const Chunks& chunks, Showing showing);
+/// `own`: this rank's chunk, which may be that of `data`.
+void all_gather_direct(Communicator& comm, std::span<const std::byte> own, std::span<std::byte> data,
+                       const Chunks& chunks, Showing showing);
 
 /// `in` may be the same bytes as `out`.
 void all_reduce_recursive_doubling(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out,

@@ -20,16 +20,15 @@ void all_gather(Communicator& comm, std::span<const std::byte> in, std::span<std
   call.steps = steps_of(call, call.count, comm.size(), comm.rank());
 
   comm.perform(call, options.timeout, [&] {
-    copy_bytes(comm, in, own);
     const Chunks chunks(partition, element_bytes(type));
+    if (shows(call.algorithm)) return all_gather_direct(comm, in, out, chunks, showing_of(comm, call));
+    copy_bytes(comm, in, own);
     if (call.algorithm == Algorithm::recursive_doubling) {
       all_gather_recursive_doubling(comm, out, chunks);
     } else if (call.algorithm == Algorithm::bruck) {
       all_gather_bruck(comm, out, chunks);
     } else if (call.algorithm == Algorithm::tiny) {
       all_gather_tiny(comm, out, chunks);
-    } else if (shows(call.algorithm)) {
-      all_gather_direct(comm, out, chunks, showing_of(comm, call));
     } else {
       all_gather_ring(comm, out, chunks);
     }

@@ -10,8 +10,8 @@
 
 namespace shoal::detail {
 
-void all_gather_direct(Communicator& comm, std::span<std::byte> data, const Chunks& chunks, Showing showing) {
-  const std::span<const std::byte> own = chunks.slice(data, comm.rank());
+void all_gather_direct(Communicator& comm, std::span<const std::byte> own, std::span<std::byte> data,
+                       const Chunks& chunks, Showing showing) {
   const auto place = place_to_show(comm, own, showing);
   const std::size_t block_bytes =
       comm.size() == 1 ? kDirectBlockBytes : std::min(kDirectBlockBytes, comm.staging().size());
@@ -22,7 +22,9 @@ void all_gather_direct(Communicator& comm, std::span<std::byte> data, const Chun
     if (!shown.empty() && comm.size() > 1)
       notice.data = place ? *place + round * block_bytes : stage(comm, shown);
     comm.charge(read_by_all(comm, shown.size()), 0);
-    notices.exchange(notice);
+    notices.arrive(notice);
+    copy_bytes(comm, shown, block_of(chunks.slice(data, comm.rank()), round, block_bytes));
+    notices.await_all();
     visit_others(comm, [&](int rank) {
       const auto target = block_of(chunks.slice(data, rank), round, block_bytes);
       if (target.empty()) return;

@@ -15,7 +15,8 @@ void all_reduce_slots(Communicator& comm, std::span<const std::byte> in, std::sp
                       DataType type) {
   Notices notices(comm);
   comm.charge(read_by_all(comm, in.size()), 0);
-  notices.exchange({.data = comm.size() == 1 ? 0 : stage(comm, in)});
+  notices.arrive({.data = comm.size() == 1 ? 0 : stage(comm, in)});
+  notices.await_all();
   std::vector<const std::byte*> operands(static_cast<std::size_t>(comm.size()));
   operands[static_cast<std::size_t>(comm.rank())] = in.data();
   visit_others(comm, [&](int rank) {

@@ -17,12 +17,13 @@ void all_to_all_direct(Communicator& comm, std::span<const std::byte> in, const 
   for (std::uint64_t round = 0; round < blocks.rounds(); ++round) {
     Notice notice;
     blocks.show(round, notice);
-    notices.exchange(notice);
-    for (int rank = 0; rank < comm.size(); ++rank) {
-      const auto from = rank == comm.rank() ? blocks.block(in_chunks.slice(in, rank), round)
-                                            : blocks.part_of(notices.of(rank), round);
-      copy_bytes(comm, from, blocks.block(out_chunks.slice(out, rank), round));
-    }
+    notices.arrive(notice);
+    const auto take = [&](int rank, std::span<const std::byte> part) {
+      copy_bytes(comm, part, blocks.block(out_chunks.slice(out, rank), round));
+    };
+    take(comm.rank(), blocks.block(in_chunks.slice(in, comm.rank()), round));
+    notices.await_all();
+    visit_others(comm, [&](int rank) { take(rank, blocks.part_of(notices.of(rank), round)); });
   }
   notices.close();
 }

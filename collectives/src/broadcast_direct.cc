@@ -24,7 +24,8 @@ void broadcast_direct(Communicator& comm, std::span<std::byte> data, int root, S
       notice.data = place ? *place + round * block_bytes : stage(comm, block);
       comm.charge(read_by_all(comm, block.size()), 0);
     }
-    notices.exchange(notice);
+    notices.arrive(notice);
+    notices.await_all();
     if (at_root || block.empty()) continue;
     copy_bytes(comm, comm.reach(notices.of(root).data, block.size()), block);
     comm.charge(0, block.size());

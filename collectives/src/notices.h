@@ -31,6 +31,7 @@ namespace shoal::detail {
 
 /// A block of data that each rank shows in a round, at most. Ranks must agree on it.
 inline constexpr std::size_t kDirectBlockBytes = std::size_t{64} << 10;
+
 /// Blocks begin at multiples of it: whole elements of any type, and cache lines of what is aligned.
 inline constexpr std::size_t kBlockUnit = 64;
 /// So that the blocks of all ranks and a result fit into staging.
@@ -56,10 +57,12 @@ class Notices {
  public:
   explicit Notices(Communicator& comm) : comm_(comm), notices_(static_cast<std::size_t>(comm.size())) {}
 
-  /// Arrives with `own`, and waits until all have.
-  void exchange(const Notice& own) {
+  void arrive(const Notice& own) {
     comm_.arrive_with_notice(std::as_bytes(std::span(&own, 1)));
     (*this)[comm_.rank()] = own;
+  }
+  /// Waits until all have arrived.
+  void await_all() {
     visit_others(comm_, [&](int rank) {
       std::memcpy(&(*this)[rank], comm_.await_arrival(rank).data(), sizeof(Notice));
     });
@@ -68,7 +71,9 @@ class Notices {
 
   /// Ends the call: waits until nobody needs this rank's own memory any more. All ranks alike.
   void close() {
-    if (callers_memory_) exchange({});
+    if (!callers_memory_) return;
+    arrive({});
+    await_all();
   }
 
   const Notice& of(int rank) const { return notices_[static_cast<std::size_t>(rank)]; }

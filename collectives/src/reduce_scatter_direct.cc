@@ -23,7 +23,8 @@ void reduce_scatter_direct(Communicator& comm, std::span<const std::byte> in, st
   for (std::uint64_t round = 0; round < blocks.rounds(); ++round) {
     Notice notice;
     blocks.show(round, notice);
-    notices.exchange(notice);
+    notices.arrive(notice);
+    notices.await_all();
     blocks.gather_operands(notices, round, operands);
     combine_tree(comm, op, type, blocks.block(own, round), operands);
   }

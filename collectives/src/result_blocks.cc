@@ -71,7 +71,8 @@ void combine_blocks(Communicator& comm, std::span<const std::byte> in, std::span
     Notice notice;
     if (round < blocks.rounds()) blocks.show(round, notice);
     results.show(notice);
-    notices.exchange(notice);
+    notices.arrive(notice);
+    notices.await_all();
     if (round > 0) results.take(notices, round - 1);
     if (round == blocks.rounds()) break;
     blocks.gather_operands(notices, round, operands);

@@ -62,8 +62,30 @@ std::uint64_t shown_bytes(Operation operation, CallSize size) {
   return static_cast<std::uint64_t>(size.ranks) * arrival_bytes(Operation::all_gather, size);
 }
 
-bool has_tiny(Operation operation) {
-  return std::ranges::find(algorithms_of(operation), Algorithm::tiny) != algorithms_of(operation).end();
+bool has(Operation operation, Algorithm algorithm) {
+  return std::ranges::find(algorithms_of(operation), algorithm) != algorithms_of(operation).end();
+}
+
+/// Of those that any fabric has.
+Algorithm through_channels(Operation operation, std::optional<Reduction> reduction, CallSize size) {
+  const bool few = size.bytes <= kFewBytes;
+  const bool travels = !reduction || !accumulates_wider(reduction->op, reduction->type);
+  const bool power_of_two = std::has_single_bit(static_cast<unsigned>(size.ranks));
+  switch (operation) {
+    case Operation::broadcast:
+      return size.bytes >= kManyBytes && size.ranks > 2 ? Algorithm::pipelined : Algorithm::binomial;
+    case Operation::reduce:
+      return few && travels ? Algorithm::binomial : Algorithm::pairwise;
+    case Operation::all_reduce:
+      return few && travels ? Algorithm::recursive_doubling : Algorithm::pairwise;
+    case Operation::reduce_scatter:
+      return few && travels && power_of_two ? Algorithm::recursive_halving : Algorithm::pairwise;
+    case Operation::all_gather:
+      if (!few) return Algorithm::ring;
+      return power_of_two ? Algorithm::recursive_doubling : Algorithm::bruck;
+    default:
+      return algorithms_of(operation).front();
+  }
 }
 
 std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
@@ -133,26 +155,14 @@ std::span<const Algorithm> algorithms_of(Operation operation) {
 }
 
 Algorithm default_algorithm(Operation operation, std::optional<Reduction> reduction, CallSize size) {
-  if (has_tiny(operation) && size.ranks <= kTinyRanks && arrival_bytes(operation, size) <= kTinyBytes)
-    return Algorithm::tiny;
-  const bool few = size.bytes <= kFewBytes;
-  const bool travels = !reduction || !accumulates_wider(reduction->op, reduction->type);
-  const bool power_of_two = std::has_single_bit(static_cast<unsigned>(size.ranks));
-  switch (operation) {
-    case Operation::broadcast:
-      return size.bytes >= kManyBytes && size.ranks > 2 ? Algorithm::pipelined : Algorithm::binomial;
-    case Operation::reduce:
-      return few && travels ? Algorithm::binomial : Algorithm::pairwise;
-    case Operation::all_reduce:
-      return few && travels ? Algorithm::recursive_doubling : Algorithm::pairwise;
-    case Operation::reduce_scatter:
-      return few && travels && power_of_two ? Algorithm::recursive_halving : Algorithm::pairwise;
-    case Operation::all_gather:
-      if (!few) return Algorithm::ring;
-      return power_of_two ? Algorithm::recursive_doubling : Algorithm::bruck;
-    default:
-      return algorithms_of(operation).front();
+  // Up to kTinyRanks every rank may well look at the line of every other, in each round of arrivals.
+  if (size.ranks <= kTinyRanks) {
+    if (has(operation, Algorithm::tiny) && arrival_bytes(operation, size) <= kTinyBytes) return Algorithm::tiny;
+    if (operation == Operation::all_reduce && size.bytes <= kSlotBytes) return Algorithm::slots;
+    const bool streams = operation == Operation::broadcast || operation == Operation::reduce;
+    if (has(operation, Algorithm::direct) && (!streams || size.bytes > kStreamedBytes)) return Algorithm::direct;
   }
+  return through_channels(operation, reduction, size);
 }
 
 bool reduces(Operation operation) {

@@ -35,6 +35,10 @@ struct CallSize {
 inline constexpr std::uint64_t kFewBytes = 4096;
 /// Up to here every rank may well read the lines of all others.
 inline constexpr int kTinyRanks = 64;
+/// Up to here an all-reduce in which all read all is worth the step that it saves.
+inline constexpr std::uint64_t kSlotBytes = std::uint64_t{16} << 10;
+/// Up to here a root does better not to wait for the others.
+inline constexpr std::uint64_t kStreamedBytes = std::uint64_t{16} << 10;
 /// From here on a broadcast is worth a chain of blocks.
 inline constexpr std::uint64_t kManyBytes = std::uint64_t{512} << 10;
 
