@@ -1,8 +1,8 @@
 // All-reduce by slots: every rank copies its vector into its staging, reads those of all others, and combines all P along
 // the canonical tree by itself. The operands are the same everywhere, so all ranks end with the same bits.
 //
-// 1 step, P-1 messages; for vectors that fit into the staging. A rank's vector is read by P-1 others: more bytes than the
-// direct algorithm's, and one step instead of two.
+// One step for each staging-full, of which most vectors that are worth it are less than one. A rank's vector is read by P-1
+// others: more bytes than the direct algorithm's, and one step where that takes two.
 
 #include <vector>
 
@@ -14,16 +14,20 @@ namespace shoal::detail {
 void all_reduce_slots(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out, ReduceOp op,
                       DataType type) {
   Notices notices(comm);
-  comm.charge(read_by_all(comm, in.size()), 0);
-  notices.arrive({.data = comm.size() == 1 ? 0 : stage(comm, in)});
-  notices.await_all();
   std::vector<const std::byte*> operands(static_cast<std::size_t>(comm.size()));
-  operands[static_cast<std::size_t>(comm.rank())] = in.data();
-  visit_others(comm, [&](int rank) {
-    operands[static_cast<std::size_t>(rank)] = comm.reach(notices.of(rank).data, in.size()).data();
-    comm.charge(0, in.size());
-  });
-  combine_tree(comm, op, type, out, operands);
+  const std::size_t block_bytes = comm.size() == 1 ? kStagingBytes : comm.staging().size() / kBlockUnit * kBlockUnit;
+  for (std::uint64_t round = 0; round < blocks_in(in.size(), block_bytes); ++round) {
+    const auto block = block_of(in, round, block_bytes);
+    comm.charge(read_by_all(comm, block.size()), 0);
+    notices.arrive({.data = comm.size() == 1 ? 0 : stage(comm, block)});
+    notices.await_all();
+    operands[static_cast<std::size_t>(comm.rank())] = block.data();
+    visit_others(comm, [&](int rank) {
+      operands[static_cast<std::size_t>(rank)] = comm.reach(notices.of(rank).data, block.size()).data();
+      comm.charge(0, block.size());
+    });
+    combine_tree(comm, op, type, block_of(out, round, block_bytes), operands);
+  }
 }
 
 }  // namespace shoal::detail

@@ -307,7 +307,8 @@ Cost all_reduce(CostQuery query) {
     case Algorithm::tiny:
       return arriving(query, others(query) * bytes_of(query), others(query) * bytes_of(query));
     case Algorithm::slots:
-      return showing(query, 1, others(query) * bytes_of(query), others(query) * bytes_of(query));
+      return showing(query, blocks_in(bytes_of(query), kStagingBytes), others(query) * bytes_of(query),
+                     others(query) * bytes_of(query));
     case Algorithm::direct:
       return all_reduce_direct(query);
     case Algorithm::recursive_doubling:

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cassert>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -37,6 +38,7 @@ class Scratch {
 
 /// Copies all of `from` to the start of `to`; they are the very same bytes or do not overlap.
 inline void copy_bytes(const Communicator& comm, std::span<const std::byte> from, std::span<std::byte> to) noexcept {
+  assert(from.size() <= to.size());
   // memcpy wants pointers that are not null, and apart.
   if (from.empty() || from.data() == to.data() || comm.phantom()) return;
   std::memcpy(to.data(), from.data(), from.size());

@@ -48,20 +48,6 @@ std::uint64_t arrival_bytes(Operation operation, CallSize size) {
   return (elements + ranks - 1) / ranks * size.element_bytes;
 }
 
-/// Of a vector of this size, the most bytes of a rank that slots can show at once: all of the vector where everybody
-/// reads it, else a block of each chunk.
-std::uint64_t slot_bytes(Operation operation, CallSize size) {
-  if (operation == Operation::all_reduce) return kStagingBytes;
-  if (operation == Operation::all_gather) return kDirectBlockBytes;
-  return static_cast<std::uint64_t>(size.ranks) * chunk_block_bytes(kStagingBytes, size.ranks);
-}
-
-/// What of it would be shown.
-std::uint64_t shown_bytes(Operation operation, CallSize size) {
-  if (operation == Operation::all_reduce || operation == Operation::all_gather) return arrival_bytes(operation, size);
-  return static_cast<std::uint64_t>(size.ranks) * arrival_bytes(Operation::all_gather, size);
-}
-
 bool has(Operation operation, Algorithm algorithm) {
   return std::ranges::find(algorithms_of(operation), algorithm) != algorithms_of(operation).end();
 }
@@ -209,9 +195,6 @@ Selection select(Operation operation, Algorithm asked, std::optional<Reduction> 
   } else if (selection.algorithm == Algorithm::tiny && arrival_bytes(operation, size) > kTinyBytes) {
     selection.mistake = subject() + " takes at most " + std::to_string(kTinyBytes) + " bytes of a rank, not " +
                         std::to_string(arrival_bytes(operation, size));
-  } else if (selection.algorithm == Algorithm::slots && shown_bytes(operation, size) > slot_bytes(operation, size)) {
-    selection.mistake = subject() + " takes at most " + std::to_string(slot_bytes(operation, size)) +
-                        " bytes of a rank, not " + std::to_string(shown_bytes(operation, size));
   } else if (shows(selection.algorithm) && size.ranks > kMostDirectRanks) {
     selection.mistake = subject() + " takes at most " + std::to_string(kMostDirectRanks) + " ranks, not " +
                         std::to_string(size.ranks);

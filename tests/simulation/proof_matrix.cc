@@ -66,7 +66,6 @@ std::vector<CheckedCall> drawn_calls(int ranks, std::uint64_t seed) {
       // Folded into what tiny takes, so that it meets every size there is for it.
       const std::size_t most = operation == Operation::all_gather ? 28 * static_cast<std::size_t>(ranks) : 28;
       if (!takes(algorithm, operation, ranks, count, 4)) count %= most + 1;
-      if (algorithm == Algorithm::slots && drawn_memory(ranks, seed).staging_bytes < kStaging) count = 0;
       calls.emplace_back(
           CallSpec{.operation = operation,
                    .algorithm = algorithm,
