@@ -2,10 +2,8 @@
 // beside its compiling twin.
 
 #include <array>
-#include <compare>
 #include <deque>
 #include <functional>
-#include <iterator>
 #include <list>
 #include <memory_resource>
 #include <ranges>
@@ -14,59 +12,98 @@
 #include <vector>
 
 #include "collective_checks.h"
+#include "stepping_view.h"
 
 namespace shoal::test {
 namespace {
 
 using Counts = std::span<const std::size_t>;
 
-/// For each operation that reads one range and writes another, whether it compiles with these.
+// Each operation by itself, so that one which took what the others refuse would show.
 template <class In, class Out>
-constexpr std::array kTakesBoth{requires(
-    Communicator & comm, In in, Out out){all_reduce(comm, std::forward<In>(in), std::forward<Out>(out), ReduceOp::sum);
-}  // namespace
-, requires(Communicator& comm, In in, Out out) {
+concept AllReducible = requires(Communicator& comm, In in, Out out) {
+  all_reduce(comm, std::forward<In>(in), std::forward<Out>(out), ReduceOp::sum);
+};
+template <class In, class Out>
+concept Reducible = requires(Communicator& comm, In in, Out out) {
   reduce(comm, std::forward<In>(in), std::forward<Out>(out), ReduceOp::sum, 0);
-}
-, requires(Communicator& comm, In in, Out out) {
+};
+template <class In, class Out>
+concept ReduceScatterable = requires(Communicator& comm, In in, Out out) {
   reduce_scatter(comm, std::forward<In>(in), std::forward<Out>(out), ReduceOp::sum);
-}
-, requires(Communicator& comm, In in, Out out) { all_gather(comm, std::forward<In>(in), std::forward<Out>(out)); }
-, requires(Communicator& comm, In in, Out out) { gather(comm, std::forward<In>(in), std::forward<Out>(out), 0); }
-, requires(Communicator& comm, In in, Out out) { scatter(comm, std::forward<In>(in), std::forward<Out>(out), 0); }
-, requires(Communicator& comm, In in, Out out) {
+};
+template <class In, class Out>
+concept AllGatherable = requires(Communicator& comm, In in, Out out) {
+  all_gather(comm, std::forward<In>(in), std::forward<Out>(out));
+};
+template <class In, class Out>
+concept Gatherable = requires(Communicator& comm, In in, Out out) {
+  gather(comm, std::forward<In>(in), std::forward<Out>(out), 0);
+};
+template <class In, class Out>
+concept Scatterable = requires(Communicator& comm, In in, Out out) {
+  scatter(comm, std::forward<In>(in), std::forward<Out>(out), 0);
+};
+template <class In, class Out>
+concept Dealable = requires(Communicator& comm, In in, Out out) {
   scatter_cyclic(comm, std::forward<In>(in), std::forward<Out>(out), 0);
-}
-, requires(Communicator& comm, In in, Out out) { all_to_all(comm, std::forward<In>(in), std::forward<Out>(out)); }
-, requires(Communicator& comm, In in, Out out, Counts counts) {
+};
+template <class In, class Out>
+concept Transposable = requires(Communicator& comm, In in, Out out) {
+  all_to_all(comm, std::forward<In>(in), std::forward<Out>(out));
+};
+template <class In, class Out>
+concept Exchangeable = requires(Communicator& comm, In in, Out out) {
+  exchange(comm, std::forward<In>(in), 0, std::forward<Out>(out), 0);
+};
+template <class In, class Out>
+concept AllGatherableV = requires(Communicator& comm, In in, Out out, Counts counts) {
   all_gather_v(comm, std::forward<In>(in), std::forward<Out>(out), counts);
-}
-, requires(Communicator& comm, In in, Out out, Counts counts) {
+};
+template <class In, class Out>
+concept GatherableV = requires(Communicator& comm, In in, Out out, Counts counts) {
   gather_v(comm, std::forward<In>(in), std::forward<Out>(out), counts, 0);
-}
-, requires(Communicator& comm, In in, Out out, Counts counts) {
+};
+template <class In, class Out>
+concept ScatterableV = requires(Communicator& comm, In in, Out out, Counts counts) {
   scatter_v(comm, std::forward<In>(in), std::forward<Out>(out), counts, 0);
-}
-, requires(Communicator& comm, In in, Out out, Counts counts) {
+};
+template <class In, class Out>
+concept TransposableV = requires(Communicator& comm, In in, Out out, Counts counts) {
   all_to_all_v(comm, std::forward<In>(in), counts, std::forward<Out>(out), counts);
-}
-, requires(Communicator& comm, In in, Out out) { exchange(comm, std::forward<In>(in), 0, std::forward<Out>(out), 0); }
-};  // namespace shoal::test
-
-/// For each that writes one range and reads no other.
+};
 template <class Data>
-constexpr std::array kTakesOutput{requires(Communicator & comm, Data data){broadcast(comm, std::forward<Data>(data), 0);
-}
-, requires(Communicator& comm, Data data) { all_reduce(comm, std::forward<Data>(data), ReduceOp::sum); }
-, requires(Communicator& comm, Data data) { reduce_scatter(comm, std::forward<Data>(data), ReduceOp::sum); }
-, requires(Communicator& comm, Data data) { recv(comm, std::forward<Data>(data), 0); }
-}
-;
-
+concept Broadcastable = requires(Communicator& comm, Data data) {
+  broadcast(comm, std::forward<Data>(data), 0);
+};
+template <class Data>
+concept AllReducibleInPlace = requires(Communicator& comm, Data data) {
+  all_reduce(comm, std::forward<Data>(data), ReduceOp::sum);
+};
+template <class Data>
+concept ReduceScatterableInPlace = requires(Communicator& comm, Data data) {
+  reduce_scatter(comm, std::forward<Data>(data), ReduceOp::sum);
+};
+template <class Data>
+concept Receivable = requires(Communicator& comm, Data data) {
+  recv(comm, std::forward<Data>(data), 0);
+};
 template <class Data>
 concept Sendable = requires(Communicator& comm, Data data) {
   send(comm, std::forward<Data>(data), 0);
 };
+
+/// Of the operations that read one range and write another, which compile with these.
+template <class In, class Out>
+constexpr std::array kTakesBoth{AllReducible<In, Out>,   Reducible<In, Out>,    ReduceScatterable<In, Out>,
+                                AllGatherable<In, Out>,  Gatherable<In, Out>,   Scatterable<In, Out>,
+                                Dealable<In, Out>,       Transposable<In, Out>, Exchangeable<In, Out>,
+                                AllGatherableV<In, Out>, GatherableV<In, Out>,  ScatterableV<In, Out>,
+                                TransposableV<In, Out>};
+/// Of those that write one range and read no other.
+template <class Data>
+constexpr std::array kTakesOutput{Broadcastable<Data>, AllReducibleInPlace<Data>, ReduceScatterableInPlace<Data>,
+                                  Receivable<Data>};
 
 constexpr bool all_of(const auto& takes) { return std::ranges::all_of(takes, std::identity{}); }
 constexpr bool none_of(const auto& takes) { return std::ranges::none_of(takes, std::identity{}); }
@@ -79,66 +116,6 @@ template <class Data>
 constexpr bool kWritable = all_of(kTakesOutput<Data>) && Sendable<Data>;
 template <class Data>
 constexpr bool kNotWritable = none_of(kTakesOutput<Data>);
-
-/// A view of every `Step`th float, with what a standard one has: random access in constant time, sized and borrowed.
-/// Contiguous only where Step is 1.
-template <class T, int Step>
-class Stepping {
- public:
-  using iterator_concept = std::conditional_t<Step == 1, std::contiguous_iterator_tag, std::random_access_iterator_tag>;
-  using iterator_category = std::random_access_iterator_tag;
-  using element_type = T;
-  using value_type = T;
-  using difference_type = std::ptrdiff_t;
-  using pointer = T*;
-  using reference = T&;
-
-  Stepping() = default;
-  explicit Stepping(T* at) : at_(at) {}
-
-  T& operator*() const { return *at_; }
-  T* operator->() const { return at_; }
-  T& operator[](std::ptrdiff_t n) const { return at_[n * Step]; }
-  Stepping& operator++() { return *this += 1; }
-  Stepping operator++(int) { return Stepping(std::exchange(at_, at_ + Step)); }
-  Stepping& operator--() { return *this -= 1; }
-  Stepping operator--(int) { return Stepping(std::exchange(at_, at_ - Step)); }
-  Stepping& operator+=(std::ptrdiff_t n) {
-    at_ += n * Step;
-    return *this;
-  }
-  Stepping& operator-=(std::ptrdiff_t n) { return *this += -n; }
-  friend Stepping operator+(Stepping at, std::ptrdiff_t n) { return at += n; }
-  friend Stepping operator+(std::ptrdiff_t n, Stepping at) { return at += n; }
-  friend Stepping operator-(Stepping at, std::ptrdiff_t n) { return at -= n; }
-  friend std::ptrdiff_t operator-(Stepping one, Stepping other) { return (one.at_ - other.at_) / Step; }
-  friend auto operator<=>(Stepping, Stepping) = default;
-
- private:
-  T* at_ = nullptr;
-};
-
-template <int Step>
-class Every : public std::ranges::view_base {
- public:
-  Every() = default;
-  explicit Every(std::span<float> values) : values_(values) {}
-
-  Stepping<float, Step> begin() const { return Stepping<float, Step>(values_.data()); }
-  Stepping<float, Step> end() const { return begin() + static_cast<std::ptrdiff_t>(values_.size() / Step); }
-
- private:
-  std::span<float> values_;
-};
-
-}  // namespace
-}  // namespace shoal::test
-
-template <int Step>
-inline constexpr bool std::ranges::enable_borrowed_range<shoal::test::Every<Step>> = true;
-
-namespace shoal::test {
-namespace {
 
 using Vector = std::vector<float>;
 using Array = std::array<float, 4>;
