@@ -9,8 +9,8 @@
 namespace shoal::test {
 namespace {
 
-/// Values at a byte offset of a buffer. A float may not lie at an odd address, but the bytes that operations are made of
-/// may. The bytes beside them are marked.
+/// Values at a byte offset of a buffer. A float may not lie at an odd address, but the bytes that operations are made
+/// of may. The bytes beside them are marked.
 template <class T>
 class Placed {
  public:
@@ -57,8 +57,8 @@ struct PlacedCall {
   std::size_t second() const { return (offset + 5 * static_cast<std::size_t>(comm.rank()) + 11) % 64; }
 };
 
-/// Over all ways to do the operation that `can_do` lets through: `prepare(algorithm, count)`, and what that gives at every
-/// offset. The number of ranks divides neither count.
+/// Over all ways to do the operation that `can_do` lets through: `prepare(algorithm, count)`, and what that gives at
+/// every offset. The number of ranks divides neither count.
 template <class CanDo, class Prepare>
 void at_every_offset(Communicator& comm, Operation operation, CanDo&& can_do, Prepare&& prepare) {
   for (const Algorithm algorithm : ways_to(operation)) {

@@ -40,8 +40,8 @@ std::vector<std::size_t> counts_for(int ranks, bool large) {
 
 }  // namespace
 
-// Sizes are taken in turn, so that in 100 seeds each algorithm meets each: there are 22, and every fourth seed goes on to
-// the next. Of the large ones, which a few seeds take, it meets some.
+// Sizes are taken in turn, so that in 100 seeds each algorithm meets each: there are 22, and every fourth seed goes on
+// to the next. Of the large ones, which a few seeds take, it meets some.
 std::vector<CheckedCall> drawn_calls(int ranks, std::uint64_t seed) {
   // Blocks are large; a few worlds and seeds are enough to see them fit together.
   const bool large = ranks <= 5 && seed < 1'000 && seed % 50 == 7;

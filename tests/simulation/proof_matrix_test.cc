@@ -36,8 +36,8 @@ class ProofMatrix : public testing::TestWithParam<int> {};
 
 TEST_P(ProofMatrix, EveryAlgorithmIsRightUnderEverySchedule) { expect_every_algorithm_right(GetParam(), 1, 100); }
 
-// From 512 KiB on a broadcast to more than one other rank is pipelined. Data as long as that is too much for every schedule
-// above in every world; here it goes through the widest channel, once for each size.
+// From 512 KiB on a broadcast to more than one other rank is pipelined. Data as long as that is too much for every
+// schedule above in every world; here it goes through the widest channel, once for each size.
 TEST_P(ProofMatrix, BroadcastsAroundTheSwitchToManyBytesAreRight) {
   const int ranks = GetParam();
   for (const std::size_t count : {131'071U, 131'072U, 131'073U}) {
