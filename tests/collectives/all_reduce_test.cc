@@ -1,4 +1,3 @@
-#include <cstring>
 #include <numeric>
 
 #include "reduction_forms.h"
@@ -102,24 +101,6 @@ TEST(AllReduceValues, OfIntegersWrapInSumsAndAreExactInMeans) {
     EXPECT_EQ(data, (std::vector<std::int32_t>{7, 2, -2, -2333, 0}));
   });
   EXPECT_TRUE(three.all_passed()) << three;
-}
-
-TEST(AllReduceValues, AreTheSameAtEveryByteOffset) {
-  // A float may not lie at an odd address, but the bytes that operations are made of may.
-  const auto ranks = run_ranks(3, [](Communicator& comm) {
-    const auto in = values_of<float>(comm.rank(), 69);
-    const auto expected = reduced_values<float>(ReduceOp::mean, 3, 69);
-    std::vector<std::byte> memory(64 + 69 * sizeof(float));
-    for (std::size_t offset = 0; offset < 64; ++offset) {
-      const auto data = std::span(memory).subspan((offset + 5 * static_cast<std::size_t>(comm.rank())) % 64, 276);
-      std::memcpy(data.data(), in.data(), data.size());
-      detail::all_reduce(comm, data, DataType::f32, ReduceOp::mean, {});
-      std::vector<float> result(69);
-      std::memcpy(result.data(), data.data(), data.size());
-      EXPECT_TRUE(same_bits(expected, result)) << "offset " << offset;
-    }
-  });
-  EXPECT_TRUE(ranks.all_passed()) << ranks;
 }
 
 }  // namespace

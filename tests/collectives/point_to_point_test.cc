@@ -157,5 +157,23 @@ TEST(SendRecv, BothSendingFirstWaitOnlyBeyondTheChannelAndThenUntilTheTimeout) {
   for (const RankOutcome& rank : exceeds.launch().ranks) EXPECT_NE(rank.error, "") << "rank " << rank.rank;
 }
 
+TEST(SendRecv, BothReceivingFirstWaitUntilTheTimeout) {
+  ::setenv("SHOAL_TIMEOUT", "300ms", 1);
+  const auto ranks = run_ranks(2, [](Communicator& comm) {
+    auto in = blank<std::uint8_t>(1);
+    recv(comm, in, 1 - comm.rank());
+    ADD_FAILURE() << "received what nobody sent";
+  });
+  ::unsetenv("SHOAL_TIMEOUT");
+  EXPECT_TRUE(ranks.checks_passed()) << ranks;
+  // The text has the time that was waited in truth, which is no less than what was allowed.
+  const auto timed_out = [](const RankOutcome& rank) {
+    return rank.error.find(": timeout after") != std::string::npos &&
+           rank.error.find(" in recv (") != std::string::npos;
+  };
+  EXPECT_TRUE(std::ranges::any_of(ranks.launch().ranks, timed_out)) << ranks;
+  for (const RankOutcome& rank : ranks.launch().ranks) EXPECT_NE(rank.error, "") << "rank " << rank.rank;
+}
+
 }  // namespace
 }  // namespace shoal::test

@@ -1,6 +1,4 @@
-// What is particular to the types: 16-bit floating point (B20), bool, integers that wrap (B19), data at any address (B68).
-
-#include <cstring>
+// What is particular to the types: 16-bit floating point (B20), bool, and integers that wrap (B19).
 
 #include "mismatches.h"
 #include "reduction_forms.h"
@@ -130,40 +128,6 @@ TEST(IntegerMeans, OfTheGreatestAreThemselvesAndSumsWrap) {
         all_reduce(comm, data, ReduceOp::sum);  // Twice the greatest is -2, or the greatest but one; of the least, 0.
         const T expected = value == std::numeric_limits<T>::max() ? static_cast<T>(-2) : T{0};
         EXPECT_EQ(data, std::vector<T>(5, expected)) << name(kDataType<T>);
-      }
-    });
-  });
-  EXPECT_TRUE(ranks.all_passed()) << ranks;
-}
-
-/// An all_reduce of `count` T that lie `offset` bytes into a buffer, another offset on each rank.
-template <class T>
-void expect_all_reduce_at(Communicator& comm, std::size_t offset, std::size_t count, ReduceOp op,
-                          const std::vector<T>& expected, Algorithm algorithm) {
-  const auto in = values_of<T>(comm.rank(), count);
-  const std::size_t bytes = count * sizeof(T);
-  std::vector<std::byte> memory(64 + bytes);
-  const auto data = std::span(memory).subspan((offset + 5 * static_cast<std::size_t>(comm.rank())) % 64, bytes);
-  std::memcpy(data.data(), in.data(), bytes);
-  detail::all_reduce(comm, data, kDataType<T>, op, {.algorithm = algorithm});
-  std::vector<T> result(count);
-  std::memcpy(result.data(), data.data(), bytes);
-  EXPECT_TRUE(same_bits(expected, result)) << "offset " << offset;
-}
-
-TEST(Addresses, OfAnyAlignmentGiveTheSameForEveryTypeAndReduction) {
-  // A float may not lie at an odd address, but the bytes that operations are made of may.
-  const auto ranks = run_ranks(3, [](Communicator& comm) {
-    for_each_type(AllTypes{}, [&]<class T>() {
-      for (const ReduceOp op : kAllReductions) {
-        for (const Algorithm algorithm : ways_to(Operation::all_reduce)) {
-          if (!can<T>(algorithm, op)) continue;
-          const std::size_t count = algorithm == Algorithm::tiny ? 13 : 69;
-          SCOPED_TRACE(case_text(count, kDataType<T>, op) + " by " + std::string(name(algorithm)));
-          const auto expected = expected_by<T>(algorithm, op, 3, count);
-          for (std::size_t offset = 0; offset < 64; ++offset)
-            expect_all_reduce_at<T>(comm, offset, count, op, expected, algorithm);
-        }
       }
     });
   });

@@ -15,9 +15,13 @@ void all_gather(Communicator& comm, std::span<const std::byte> in, std::span<std
 
 /// Joins the ranks' `in`, in rank order, into `out` of every rank. `in` is the rank's chunk of
 /// Partition(out.size(), P), uneven ones too, and `out` has the same size on every rank. `in` may be exactly that
-/// part of `out`; any other overlap is refused. Algorithms: ring (P-1 steps; a rank sends the vector less one chunk);
-/// up to 4 KiB recursive_doubling where P is a power of two, else bruck (ceil(log2 P) steps); tiny (one step) where no
-/// chunk has more than 112 bytes.
+/// part of `out`.
+///
+/// Errors: see Options. `invalid_argument` for an `in` that has not its chunk's size, or overlaps `out` otherwise.
+///
+/// Cost: a rank sends P-1 chunks and receives S - C(r). By default in one step, tiny, where no chunk has more than 112
+/// bytes and P is at most 64; else for S up to 4 KiB in ceil(log2 P) steps, recursive_doubling where P is a power of
+/// two and bruck where it is none; else in P-1 steps, ring.
 template <InputRange In, OutputRange Out>
 requires SameElement<In, Out>
 void all_gather(Communicator& comm, const In& in, Out&& out, Options options = {}) {

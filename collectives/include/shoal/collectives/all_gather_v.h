@@ -15,10 +15,13 @@ void all_gather_v(Communicator& comm, std::span<const std::byte> in, std::span<s
 
 /// all_gather with chunks of any sizes: rank r gives counts[r] elements, 0 too. `counts` is the same list on every
 /// rank, one entry a rank; `in` has the rank's own, and `out` the sum of all, in rank order. `in` may be exactly its
-/// part of `out`; any other overlap is refused. Lists that differ between ranks are a `mismatch`, which names two
-/// neighbours and what each took a chunk for.
+/// part of `out`.
 ///
-/// P-1 steps; each rank sends all but its right neighbour's chunk and receives all but its own. Algorithms: ring.
+/// Errors: see Options. `invalid_argument` for `counts` that has not P entries or does not add up to the size of `out`,
+/// for an `in` of another size than its entry, and for one that overlaps `out` otherwise. Lists that differ between
+/// ranks are a `mismatch`, which names two neighbours and what each took a chunk for.
+///
+/// Cost, by ring: P-1 steps; a rank sends S - C(right neighbour) and receives S - C(r).
 template <InputRange In, OutputRange Out>
 requires SameElement<In, Out>
 void all_gather_v(Communicator& comm, const In& in, Out&& out, std::span<const std::size_t> counts,

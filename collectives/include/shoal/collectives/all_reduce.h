@@ -20,17 +20,28 @@ void all_reduce(Communicator& comm, std::span<std::byte> data, DataType type, Re
 /// power of two below P, rank r first with rank r+D where that exists, then D is halved; the lower rank stands left.
 /// `mean` of floating-point numbers is that sum divided by P; of integers it is exact, through a wider accumulator,
 /// rounded toward zero. Integer sums and products wrap. `min` and `max`: NaN on any rank gives NaN, and -0 is
-/// below +0. `band`, `bor`, `bxor` are for integers only.
+/// below +0. `band`, `bor`, `bxor` are for integers and bool only.
 ///
-/// Algorithms: pairwise (default; a rank sends the vector twice, less two chunks), recursive_doubling (default up to
-/// 4 KiB; it sends it log2 P times), tiny (default up to 112 bytes; it sends it P-1 times, in one step),
-/// recursive_halving, binomial: the same bits. ring: its order differs by chunk.
+/// Errors: see Options. `invalid_argument` for a reduction that the type does not have: band, bor and bxor of
+/// floating-point numbers; sum, prod and mean of bool.
+///
+/// Cost, by default:
+/// - tiny, for S up to 112 bytes and P up to 64: one step; a rank sends and receives (P-1) S.
+/// - recursive_doubling, else for S up to 4 KiB: log2 P steps, each sending and receiving S. Where P is no power of
+///   two, those of the power of two below, and on some ranks two more, of which one sends and one receives S. Not where
+///   partial results are wider than the type (mean of integers; sum, prod and mean of bf16 and f16): there pairwise
+///   follows tiny.
+/// - pairwise, else: P-1 steps for each 32 KiB, or part, of the longest chunk, and P-1; a rank sends 2 S - C(r) -
+///   C(right neighbour) and receives S + (P-2) C(r), both 2 S (P-1)/P where P divides the count.
+///
+/// On request also recursive_halving and binomial, of the same bits; and ring, whose order differs by chunk.
 template <OutputRange Data>
 void all_reduce(Communicator& comm, Data&& data, ReduceOp op, Options options = {}) {
   detail::all_reduce(comm, detail::output_bytes(data), kDataType<ElementOf<Data>>, op, options);
 }
 
-/// The same from `in`, which is not modified, to `out` of the same size, which does not overlap it.
+/// The same from `in`, which is not modified, to `out`. `invalid_argument` also for an `out` of another size, or one
+/// that overlaps `in`.
 template <InputRange In, OutputRange Out>
 requires SameElement<In, Out>
 void all_reduce(Communicator& comm, const In& in, Out&& out, ReduceOp op, Options options = {}) {

@@ -15,9 +15,12 @@ void all_to_all(Communicator& comm, std::span<const std::byte> in, std::span<std
 
 /// Sends chunk q of each rank's `in` to rank q, and joins what arrives, in rank order, in `out`: a transposition of
 /// chunks. Chunks are those of Partition(in.size(), P); all ranks pass the same size of `in`, and `out` has P times
-/// the size of the rank's own chunk, which is in.size() where P divides it. `in` and `out` do not overlap.
-/// Each rank sends `in` less its own chunk. Algorithms: pairwise (P-1 steps), tiny (one step; default where `in` has up to
-/// 112 bytes).
+/// the size of the rank's own chunk, which is in.size() where P divides it.
+///
+/// Errors: see Options. `invalid_argument` for an `out` of another size, or one that overlaps `in`.
+///
+/// Cost: a rank sends S - C(r), S being the size of `in`, and receives (P-1) C(r). By default in one step, tiny, for S
+/// up to 112 bytes and P up to 64; else in P-1 steps, pairwise.
 template <InputRange In, OutputRange Out>
 requires SameElement<In, Out>
 void all_to_all(Communicator& comm, const In& in, Out&& out, Options options = {}) {

@@ -15,14 +15,18 @@ void all_to_all_v(Communicator& comm, std::span<const std::byte> in, std::span<c
 }
 
 /// all_to_all in chunks of any sizes: this rank sends send_counts[q] elements to rank q and receives receive_counts[q]
-/// from it, 0 too. Both lists have one entry a rank; `in` has the sum of the one, cut in rank order, and `out` the sum of
-/// the other, joined in rank order. They do not overlap.
+/// from it, 0 too. Both lists have one entry a rank; `in` has the sum of the one, cut in rank order, and `out` the sum
+/// of the other, joined in rank order.
 ///
 /// What one rank sends another must be what that one receives: the ranks' lists are each other's transposes. Every pair
 /// exchanges a message in each direction, also an empty one, so a pair whose entries differ is found whatever the sums
-/// are: a `mismatch`, which names both ranks and both lengths in bytes.
+/// are.
 ///
-/// P-1 steps; each rank sends and receives all but its own chunk. Algorithms: pairwise.
+/// Errors: see Options. `invalid_argument` for a list that has not P entries or does not add up to the size of its
+/// buffer, for own entries in the two that differ, and for an `out` that overlaps `in`. A pair whose entries differ is
+/// a `mismatch`, which names both ranks and both lengths in bytes.
+///
+/// Cost, by pairwise: P-1 steps; a rank sends and receives all but its own chunk.
 template <InputRange In, OutputRange Out>
 requires SameElement<In, Out>
 void all_to_all_v(Communicator& comm, const In& in, std::span<const std::size_t> send_counts, Out&& out,

@@ -5,9 +5,10 @@
 
 namespace shoal {
 
-/// Returns once every rank of `comm` has called it. Moves no payload.
-/// Algorithms: tiny (one step, in which each rank looks at P-1 others; default up to 64 ranks), dissemination (ceil(log2 P)
-/// steps).
+/// Returns once every rank of `comm` has called it. Moves no payload. Errors: see Options.
+///
+/// Cost: no bytes. By default one step for P up to 64, tiny, in which a rank looks at the P-1 others; else
+/// ceil(log2 P) steps, dissemination.
 void barrier(Communicator& comm, Options options = {});
 
 }  // namespace shoal

@@ -12,8 +12,14 @@ namespace detail {
 void broadcast(Communicator& comm, std::span<std::byte> data, DataType type, int root, const Options& options);
 }
 
-/// Makes `data` of every rank equal to the root's. All ranks pass the same size; together they send it P-1 times.
-/// Algorithms: binomial (ceil(log2 P) rounds), pipelined (a chain of 32 KiB blocks; default from 512 KiB on).
+/// Makes `data` of every rank equal to the root's. All ranks pass the same size.
+///
+/// Errors: see Options. `invalid_argument` for a `root` that is no rank.
+///
+/// Cost: every rank but the root receives S, and together they send (P-1) S. By default
+/// - binomial: ceil(log2 P) rounds, in each of which the root sends S, and others do once they have it;
+/// - pipelined, for S from 512 KiB on and P from 3 on: a chain of blocks of 32 KiB. A rank makes a step for each
+///   block and at most one more, and sends S once, the last of the chain nothing.
 template <OutputRange Data>
 void broadcast(Communicator& comm, Data&& data, int root = 0, Options options = {}) {
   detail::broadcast(comm, detail::output_bytes(data), kDataType<ElementOf<Data>>, root, options);

@@ -14,8 +14,19 @@ void reduce(Communicator& comm, std::span<const std::byte> in, std::span<std::by
 }
 
 /// Combines the ranks' `in`, element by element, into `out` of the root (order and rounding as all_reduce).
-/// `in` has the same size on every rank and is not modified; `out` has it at the root and is empty elsewhere. They
-/// do not overlap. Algorithms: pairwise (default), binomial (default up to 4 KiB), recursive_halving, ring.
+/// `in` has the same size on every rank and is not modified; `out` has it at the root and is empty elsewhere.
+///
+/// Errors: see Options. `invalid_argument` for a `root` that is no rank, a reduction that the type does not have (as
+/// all_reduce), an `out` that is not empty off the root; at the root for one of another size than `in`, or that
+/// overlaps it.
+///
+/// Cost, by default:
+/// - binomial, for S up to 4 KiB: at most ceil(log2 P) steps at the root, each receiving S; the others send S once and
+///   receive it up to as often. Not where partial results are wider than the type (see all_reduce).
+/// - pairwise, else: P-1 steps for each 32 KiB, or part, of the longest chunk, then P-1 at the root and one elsewhere.
+///   A rank sends S and receives (P-1) C(r); the root sends S - C(root) and receives S + (P-2) C(root).
+///
+/// On request also recursive_halving, of the same bits, and ring, whose order differs by chunk.
 template <InputRange In, OutputRange Out>
 requires SameElement<In, Out>
 void reduce(Communicator& comm, const In& in, Out&& out, ReduceOp op, int root = 0, Options options = {}) {

@@ -1,0 +1,119 @@
+// Buffers in the shared heap give the bits that private memory gives, also where ranks, or the two buffers of one rank,
+// differ in where they lie.
+
+#include <memory_resource>
+
+#include "reduction_forms.h"
+
+namespace shoal::test {
+namespace {
+
+/// Where this rank's buffers of one call lie.
+struct Memory {
+  std::pmr::memory_resource* in;
+  std::pmr::memory_resource* out;
+};
+
+/// All private; all in the heap; one buffer in each; and ranks that differ.
+std::vector<Memory> places(Session& session) {
+  auto* const heap = session.heap();
+  auto* const own = std::pmr::new_delete_resource();
+  auto* const by_rank = session.world().rank() % 2 == 0 ? heap : own;
+  return {{own, own}, {heap, heap}, {heap, own}, {own, heap}, {by_rank, by_rank}};
+}
+
+template <class T>
+std::vector<T> plain(std::span<const T> values) {
+  return {values.begin(), values.end()};
+}
+
+template <class T>
+std::pmr::vector<T> in_memory(std::pmr::memory_resource* memory, const std::vector<T>& values) {
+  return {values.begin(), values.end(), memory};
+}
+
+template <class T>
+class Case {
+ public:
+  Case(Session& session, ReduceOp op, std::size_t count)
+      : session_(session), comm_(session.world()), op_(op), in_(values_of<T>(comm_.rank(), count)) {}
+
+  /// Of one operation by each of its algorithms: `call(in, out memory, options)` gives what the rank ends with, and
+  /// `expected(whole)` what it should be.
+  template <class Expected, class Call>
+  void expect_same(Operation operation, Expected&& expected, Call&& call) {
+    for (const Algorithm algorithm : ways_to(operation)) {
+      if (!can<T>(algorithm, op_) || !takes(algorithm, operation, comm_.size(), in_.size(), sizeof(T))) continue;
+      SCOPED_TRACE(std::string(name(operation)) + " by " + std::string(name(algorithm)));
+      const std::vector<T> serial = expected(expected_by<T>(algorithm, op_, comm_.size(), in_.size()));
+      for (const Memory& memory : places(session_)) {
+        auto in = in_memory(memory.in, in_);
+        EXPECT_TRUE(same_bits(serial, call(in, memory.out, Options{.algorithm = algorithm})));
+      }
+    }
+  }
+
+  void expect_all_reduce() {
+    const auto whole = [](const std::vector<T>& values) { return values; };
+    expect_same(Operation::all_reduce, whole, [&](auto& in, auto*, Options options) {
+      all_reduce(comm_, in, op_, options);
+      return plain<T>(in);
+    });
+    expect_same(Operation::all_reduce, whole, [&](auto& in, auto* memory, Options options) {
+      auto out = in_memory(memory, blank<T>(in.size()));
+      all_reduce(comm_, in, out, op_, options);
+      return plain<T>(out);
+    });
+  }
+
+  void expect_reduce_scatter() {
+    const auto chunk = [&](const std::vector<T>& values) { return chunk_of(values, comm_.rank(), comm_.size()); };
+    expect_same(Operation::reduce_scatter, chunk,
+                [&](auto& in, auto*, Options options) { return plain<T>(reduce_scatter(comm_, in, op_, options)); });
+    expect_same(Operation::reduce_scatter, chunk, [&](auto& in, auto* memory, Options options) {
+      auto out = in_memory(memory, chunk(blank<T>(in.size())));
+      reduce_scatter(comm_, in, out, op_, options);
+      return plain<T>(out);
+    });
+  }
+
+  void expect_reduce() {
+    const int root = comm_.size() - 1;
+    const auto at_root = [&](const std::vector<T>& values) { return comm_.rank() == root ? values : std::vector<T>{}; };
+    expect_same(Operation::reduce, at_root, [&](auto& in, auto* memory, Options options) {
+      auto out = in_memory(memory, at_root(blank<T>(in.size())));
+      reduce(comm_, in, out, op_, root, options);
+      return plain<T>(out);
+    });
+  }
+
+ private:
+  Session& session_;
+  Communicator& comm_;
+  ReduceOp op_;
+  std::vector<T> in_;
+};
+
+class Heap : public EveryWorld {};
+
+TEST_P(Heap, GivesTheBitsOfPrivateMemory) {
+  const auto ranks = run_sessions(GetParam(), [](Session& session) {
+    for_each_type(Types<float, bf16, std::int32_t>{}, [&]<class T>() {
+      for (const ReduceOp op : {ReduceOp::sum, ReduceOp::mean, ReduceOp::max}) {
+        for (const std::size_t count : {1U, 13U, 1027U, 20'011U}) {
+          SCOPED_TRACE(case_text(count, kDataType<T>, op));
+          Case<T> one(session, op, count);
+          one.expect_all_reduce();
+          one.expect_reduce_scatter();
+          one.expect_reduce();
+        }
+      }
+    });
+  });
+  EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, Heap, testing::Range(2, 6), world_name);
+
+}  // namespace
+}  // namespace shoal::test
