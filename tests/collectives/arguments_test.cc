@@ -130,7 +130,7 @@ TEST(Algorithms, ThatCannotDoWhatIsAskedAreRefusedByName) {
   const auto ring_on_one = [](Communicator& comm) {
     return Options{.algorithm = comm.rank() == 1 ? Algorithm::ring : Algorithm::automatic};
   };
-  expect_refused(3, 1, "broadcast: algorithm ring is not one of: binomial, pipelined", [&](Communicator& comm) {
+  expect_refused(3, 1, "broadcast: algorithm ring is not one of: binomial, pipelined, direct", [&](Communicator& comm) {
     auto data = some(3);
     broadcast(comm, data, 1, ring_on_one(comm));
   });

@@ -153,14 +153,22 @@ TEST(Cost, OfOneRankIsNothing) {
 }
 
 TEST(Cost, OfACallThatNamesNoAlgorithmIsThatOfTheOneItWouldUse) {
-  // A sum of 8 i32 rides in a line, which three others read. One of 40 goes by recursive doubling, 160 bytes to each of
-  // two peers; their mean only by pairwise and ring.
+  // A sum of 8 i32 rides in a line, which three others read; one of 40 stands in slots, which they read too. Of 40,000
+  // each of four ranks combines 10,000, 40,000 bytes, less than a block of 256 KiB / 5: it reads them from
+  // three others, which read as many from it, and hands its result to three.
   CostQuery query{.operation = Operation::all_reduce, .count = 8, .type = DataType::i32, .ranks = 4};
   EXPECT_EQ(cost(query), (Cost{.sent = 96, .received = 96, .steps = 1, .messages = 3}));
   query.count = 40;
-  EXPECT_EQ(cost(query), (Cost{.sent = 320, .received = 320, .steps = 2, .messages = 2}));
+  EXPECT_EQ(cost(query), (Cost{.sent = 480, .received = 480, .steps = 1, .messages = 3}));
+  query.count = 40'000;
+  EXPECT_EQ(cost(query), (Cost{.sent = 240'000, .received = 240'000, .steps = 2, .messages = 6}));
+  // Among 65 ranks 65 go by recursive doubling, 260 bytes to each of six peers and to or from the one beyond 64; their
+  // mean only by pairwise and ring, of which each has one to combine.
+  query.count = 65;
+  query.ranks = 65;
+  EXPECT_EQ(cost(query), (Cost{.sent = 7 * 260, .received = 7 * 260, .steps = 8, .messages = 7}));
   query.reduce_op = ReduceOp::mean;
-  EXPECT_EQ(cost(query), (Cost{.sent = 240, .received = 240, .steps = 6, .messages = 6}));
+  EXPECT_EQ(cost(query), (Cost{.sent = 512, .received = 512, .steps = 128, .messages = 128}));
 }
 
 std::string refusal(const CostQuery& query) {
@@ -179,7 +187,7 @@ TEST(Cost, RefusesWhatIsNoCallNamingIt) {
             "cost: root -1 is not one of 4 ranks");
   EXPECT_EQ(refusal({.operation = Operation::broadcast, .ranks = 0}), "cost: rank 0 is not one of 0 ranks");
   EXPECT_EQ(refusal({.operation = Operation::broadcast, .algorithm = Algorithm::ring}),
-            "cost: broadcast: algorithm ring is not one of: binomial, pipelined");
+            "cost: broadcast: algorithm ring is not one of: binomial, pipelined, direct");
   EXPECT_EQ(refusal({.operation = Operation::all_reduce,
                      .algorithm = Algorithm::binomial,
                      .type = DataType::i8,

@@ -20,9 +20,27 @@ Algorithm chosen(Operation operation, std::uint64_t bytes, int ranks, std::optio
       .algorithm;
 }
 
-TEST(Selection, TakesFewStepsForFewBytesAndFewBytesForMany) {
-  for (const int ranks : {1, 2, 3, 4, 7, 8}) {
-    const bool power_of_two = ranks != 3 && ranks != 7;
+TEST(Selection, HasRanksReadWhatOthersShowWhereTheyAreNotMany) {
+  for (const int ranks : {1, 2, 3, 4, 7, 8, 64}) {
+    for (const std::uint64_t bytes : {16384U, 16385U}) {
+      const bool more = bytes > 16384;
+      EXPECT_EQ(chosen(Operation::all_reduce, bytes, ranks), more ? Algorithm::direct : Algorithm::slots);
+      EXPECT_EQ(chosen(Operation::reduce, bytes, ranks), more ? Algorithm::direct : Algorithm::pairwise);
+      EXPECT_EQ(chosen(Operation::broadcast, bytes, ranks), more ? Algorithm::direct : Algorithm::binomial);
+    }
+    EXPECT_EQ(chosen(Operation::reduce, 4096, ranks), Algorithm::binomial);
+    for (const std::uint64_t bytes : {std::uint64_t{10'000}, std::uint64_t{1} << 40})
+      for (const Operation operation : {Operation::reduce_scatter, Operation::all_gather, Operation::all_to_all})
+        EXPECT_EQ(chosen(operation, bytes, ranks), Algorithm::direct);
+    for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{1} << 40})
+      for (const Operation operation : {Operation::gather, Operation::scatter, Operation::scatter_cyclic})
+        EXPECT_EQ(chosen(operation, bytes, ranks), Algorithm::linear);
+  }
+}
+
+TEST(Selection, TakesFewStepsForFewBytesAndFewBytesForManyWhereRanksAreMany) {
+  for (const int ranks : {65, 100, 128}) {
+    const bool power_of_two = ranks == 128;
     for (const std::uint64_t few : {1000U, 4096U}) {
       EXPECT_EQ(chosen(Operation::all_reduce, few, ranks), Algorithm::recursive_doubling);
       EXPECT_EQ(chosen(Operation::reduce, few, ranks), Algorithm::binomial);
@@ -38,13 +56,8 @@ TEST(Selection, TakesFewStepsForFewBytesAndFewBytesForMany) {
       EXPECT_EQ(chosen(Operation::all_gather, many, ranks), Algorithm::ring);
     }
     EXPECT_EQ(chosen(Operation::broadcast, (512 << 10) - 1, ranks), Algorithm::binomial);
-    EXPECT_EQ(chosen(Operation::broadcast, 512 << 10, ranks), ranks > 2 ? Algorithm::pipelined : Algorithm::binomial);
+    EXPECT_EQ(chosen(Operation::broadcast, 512 << 10, ranks), Algorithm::pipelined);
     EXPECT_EQ(chosen(Operation::all_to_all, std::uint64_t{1} << 40, ranks), Algorithm::pairwise);
-    for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{1} << 40}) {
-      EXPECT_EQ(chosen(Operation::gather, bytes, ranks), Algorithm::linear);
-      EXPECT_EQ(chosen(Operation::scatter, bytes, ranks), Algorithm::linear);
-      EXPECT_EQ(chosen(Operation::scatter_cyclic, bytes, ranks), Algorithm::linear);
-    }
   }
 }
 
@@ -84,10 +97,10 @@ TEST(Selection, SumsInOnePlaceWhatTheTypeCannotHold) {
   for (const Operation operation : {Operation::all_reduce, Operation::reduce, Operation::reduce_scatter}) {
     for (const auto& [op, type] : {std::pair{ReduceOp::mean, DataType::i32}, std::pair{ReduceOp::mean, DataType::u64},
                                    std::pair{ReduceOp::sum, DataType::bf16}, std::pair{ReduceOp::prod, DataType::f16}})
-      EXPECT_EQ(chosen(operation, 1000, 4, detail::Reduction{.op = op, .type = type}), Algorithm::pairwise);
+      EXPECT_EQ(chosen(operation, 1000, 128, detail::Reduction{.op = op, .type = type}), Algorithm::pairwise);
     for (const auto& [op, type] : {std::pair{ReduceOp::sum, DataType::i32}, std::pair{ReduceOp::mean, DataType::f32},
                                    std::pair{ReduceOp::max, DataType::bf16}})
-      EXPECT_NE(chosen(operation, 1000, 4, detail::Reduction{.op = op, .type = type}), Algorithm::pairwise);
+      EXPECT_NE(chosen(operation, 1000, 128, detail::Reduction{.op = op, .type = type}), Algorithm::pairwise);
   }
 }
 
@@ -101,12 +114,13 @@ TEST(Selection, TheCallersWordStandsAboveTheEnvironments) {
 
 TEST(Selection, RefusesAnAlgorithmThatCannotDoTheOperationAndSaysWhoAskedForIt) {
   EXPECT_EQ(select(Operation::broadcast, Algorithm::ring, std::nullopt, kNoChoices).mistake,
-            "algorithm ring is not one of: binomial, pipelined");
-  EXPECT_EQ(select(Operation::all_reduce, Algorithm::slots, std::nullopt, kNoChoices).mistake,
-            "algorithm slots is not one of: pairwise, recursive_doubling, recursive_halving, binomial, tiny, ring");
+            "algorithm ring is not one of: binomial, pipelined, direct");
+  EXPECT_EQ(select(Operation::all_reduce, Algorithm::bruck, std::nullopt, kNoChoices).mistake,
+            "algorithm bruck is not one of: pairwise, recursive_doubling, recursive_halving, binomial, tiny, slots, direct, "
+            "ring");
   EXPECT_EQ(select(Operation::broadcast, Algorithm::automatic, std::nullopt, parse_algorithm_choices("broadcast:ring"))
                 .mistake,
-            "algorithm ring (of SHOAL_ALGORITHM) is not one of: binomial, pipelined");
+            "algorithm ring (of SHOAL_ALGORITHM) is not one of: binomial, pipelined, direct");
 }
 
 TEST(Selection, RefusesIntegerMeansThatWouldTravelNarrow) {

@@ -19,8 +19,9 @@ void all_gather(Communicator& comm, std::span<const std::byte> in, std::span<std
 ///
 /// Errors: see Options. `invalid_argument` for an `in` that has not its chunk's size, or overlaps `out` otherwise.
 ///
-/// Cost: a rank sends P-1 chunks and receives S - C(r). By default in one step, tiny, where no chunk has more than 112
-/// bytes and P is at most 64; else for S up to 4 KiB in ceil(log2 P) steps, recursive_doubling where P is a power of
+/// Cost: a rank sends P-1 chunks and receives S - C(r). By default, up to 64 ranks, in one step, tiny, where no chunk
+/// has more than 112 bytes; else direct, in a step for each 64 KiB of the longest chunk, and one more where a buffer of
+/// the shared heap is shown. For more ranks in ceil(log2 P) steps up to 4 KiB, recursive_doubling where P is a power of
 /// two and bruck where it is none; else in P-1 steps, ring.
 template <InputRange In, OutputRange Out>
 requires SameElement<In, Out>

@@ -19,8 +19,10 @@ void all_to_all(Communicator& comm, std::span<const std::byte> in, std::span<std
 ///
 /// Errors: see Options. `invalid_argument` for an `out` of another size, or one that overlaps `in`.
 ///
-/// Cost: a rank sends S - C(r), S being the size of `in`, and receives (P-1) C(r). By default in one step, tiny, for S
-/// up to 112 bytes and P up to 64; else in P-1 steps, pairwise.
+/// Cost: a rank sends S - C(r), S being the size of `in`, and receives (P-1) C(r). By default, up to 64 ranks, in one
+/// step, tiny, for S up to 112 bytes; else direct, in a step for each 64 KiB of the longest chunk (less with more than
+/// three ranks: 256 KiB / (P+1)), and one more where a buffer of the shared heap is shown. For more ranks in P-1 steps,
+/// pairwise.
 template <InputRange In, OutputRange Out>
 requires SameElement<In, Out>
 void all_to_all(Communicator& comm, const In& in, Out&& out, Options options = {}) {

@@ -23,8 +23,11 @@ void reduce(Communicator& comm, std::span<const std::byte> in, std::span<std::by
 /// Cost, by default:
 /// - binomial, for S up to 4 KiB: at most ceil(log2 P) steps at the root, each receiving S; the others send S once and
 ///   receive it up to as often. Not where partial results are wider than the type (see all_reduce).
+/// - direct, for S above 16 KiB and P up to 64: a step for each 64 KiB of the longest chunk (less with more than three
+///   ranks: 256 KiB / (P+1)), and one more.
 /// - pairwise, else: P-1 steps for each 32 KiB, or part, of the longest chunk, then P-1 at the root and one elsewhere.
-///   A rank sends S and receives (P-1) C(r); the root sends S - C(root) and receives S + (P-2) C(root).
+///
+/// By both of these a rank sends S and receives (P-1) C(r); the root sends S - C(root) and receives S + (P-2) C(root).
 ///
 /// On request also recursive_halving, of the same bits, and ring, whose order differs by chunk.
 template <InputRange In, OutputRange Out>
