@@ -19,8 +19,7 @@ void all_gather_direct(Communicator& comm, std::span<const std::byte> own, std::
   for (std::uint64_t round = 0; round < blocks_in(chunks.largest(), block_bytes); ++round) {
     const auto shown = block_of(own, round, block_bytes);
     Notice notice{.data_in_place = place ? 1U : 0U};
-    if (!shown.empty() && comm.size() > 1)
-      notice.data = place ? *place + round * block_bytes : stage(comm, shown);
+    if (!shown.empty() && comm.size() > 1) notice.data = place ? *place + round * block_bytes : stage(comm, shown);
     comm.charge(read_by_all(comm, shown.size()), 0);
     notices.arrive(notice);
     copy_bytes(comm, shown, block_of(chunks.slice(data, comm.rank()), round, block_bytes));

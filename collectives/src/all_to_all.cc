@@ -25,8 +25,7 @@ void all_to_all(Communicator& comm, std::span<const std::byte> in, std::span<std
     const std::vector<std::size_t> received(ranks, own * element_bytes(type));
     const Chunks in_chunks(partition, element_bytes(type));
     const Chunks out_chunks(received);
-    if (shows(call.algorithm))
-      return all_to_all_direct(comm, in, in_chunks, out, out_chunks, showing_of(comm, call));
+    if (shows(call.algorithm)) return all_to_all_direct(comm, in, in_chunks, out, out_chunks, showing_of(comm, call));
     call.algorithm == Algorithm::tiny ? all_to_all_tiny(comm, in, in_chunks, out, out_chunks)
                                       : all_to_all_pairwise(comm, in, in_chunks, out, out_chunks);
   });

@@ -46,9 +46,8 @@ class ChunkBlocks {
   std::span<const std::byte> part_of(const Notice& theirs, std::uint64_t round) const {
     const auto me = static_cast<std::size_t>(comm_.rank());
     const std::size_t bytes = own_bytes(round);
-    const std::uint64_t begin = theirs.data_in_place != 0
-                                    ? chunks_.begin(comm_.rank()) + round * block_bytes_
-                                    : me * block_bytes_;
+    const std::uint64_t begin =
+        theirs.data_in_place != 0 ? chunks_.begin(comm_.rank()) + round * block_bytes_ : me * block_bytes_;
     comm_.charge(0, bytes);
     return bytes == 0 ? std::span<const std::byte>{} : comm_.reach(theirs.data + begin, bytes);
   }
@@ -56,9 +55,8 @@ class ChunkBlocks {
   /// The operands of this rank's block, by rank.
   void gather_operands(const Notices& notices, std::uint64_t round, std::span<const std::byte*> operands) const {
     operands[static_cast<std::size_t>(comm_.rank())] = block(chunks_.slice(in_, comm_.rank()), round).data();
-    visit_others(comm_, [&](int rank) {
-      operands[static_cast<std::size_t>(rank)] = part_of(notices.of(rank), round).data();
-    });
+    visit_others(comm_,
+                 [&](int rank) { operands[static_cast<std::size_t>(rank)] = part_of(notices.of(rank), round).data(); });
   }
 
  private:

@@ -44,9 +44,9 @@ constexpr std::size_t chunk_block_bytes(std::size_t staging_bytes, int ranks) no
 
 /// What a rank tells the others in its arrival.
 struct Notice {
-  Place data = 0;    ///< The block that it shows.
-  Place result = 0;  ///< Of the round before, its part of the result, for who has no `out`.
-  Place out = 0;     ///< Where the others write its result; 0: nowhere.
+  Place data = 0;                   ///< The block that it shows.
+  Place result = 0;                 ///< Of the round before, its part of the result, for who has no `out`.
+  Place out = 0;                    ///< Where the others write its result; 0: nowhere.
   std::uint64_t data_in_place = 0;  ///< 1: `data` is where all of the caller's data begins.
 };
 static_assert(sizeof(Notice) <= kArrivalBytes && std::is_trivially_copyable_v<Notice>);
@@ -62,9 +62,8 @@ class Notices {
   }
   /// Waits until all have arrived.
   void await_all() {
-    visit_others(comm_, [&](int rank) {
-      std::memcpy(&(*this)[rank], comm_.await_arrival(rank).data(), sizeof(Notice));
-    });
+    visit_others(comm_,
+                 [&](int rank) { std::memcpy(&(*this)[rank], comm_.await_arrival(rank).data(), sizeof(Notice)); });
     for (const Notice& notice : notices_) callers_memory_ |= notice.data_in_place != 0 || notice.out != 0;
   }
 

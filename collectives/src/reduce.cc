@@ -33,8 +33,7 @@ void reduce(Communicator& comm, std::span<const std::byte> in, std::span<std::by
 
   comm.perform(call, options.timeout, [&] {
     if (call.algorithm == Algorithm::binomial) return reduce_binomial(comm, in, out, root, op, type);
-    if (shows(call.algorithm))
-      return reduce_direct(comm, in, out, root, op, type, showing_of(comm, call));
+    if (shows(call.algorithm)) return reduce_direct(comm, in, out, root, op, type, showing_of(comm, call));
     const Chunks chunks(Partition(call.count, comm.size()), element_bytes(type));
     Scratch scratch(comm, at_root ? 0 : chunks.size(comm.rank()));
     const auto own = at_root ? chunks.slice(out, root) : scratch.bytes();

@@ -24,9 +24,11 @@ constexpr std::array kAllReduce{Algorithm::pairwise,
                                 Algorithm::slots,
                                 Algorithm::direct,
                                 Algorithm::ring};
-constexpr std::array kReduceScatter{Algorithm::pairwise, Algorithm::recursive_halving, Algorithm::tiny,
-                                    Algorithm::slots, Algorithm::direct, Algorithm::ring};
-constexpr std::array kAllGather{Algorithm::ring, Algorithm::recursive_doubling, Algorithm::bruck, Algorithm::tiny,
+constexpr std::array kReduceScatter{Algorithm::pairwise, Algorithm::recursive_halving,
+                                    Algorithm::tiny,     Algorithm::slots,
+                                    Algorithm::direct,   Algorithm::ring};
+constexpr std::array kAllGather{Algorithm::ring,  Algorithm::recursive_doubling,
+                                Algorithm::bruck, Algorithm::tiny,
                                 Algorithm::slots, Algorithm::direct};
 constexpr std::array kRooted{Algorithm::linear, Algorithm::binomial};
 constexpr std::array kScatterCyclic{Algorithm::linear};
@@ -196,8 +198,8 @@ Selection select(Operation operation, Algorithm asked, std::optional<Reduction> 
     selection.mistake = subject() + " takes at most " + std::to_string(kTinyBytes) + " bytes of a rank, not " +
                         std::to_string(arrival_bytes(operation, size));
   } else if (shows(selection.algorithm) && size.ranks > kMostDirectRanks) {
-    selection.mistake = subject() + " takes at most " + std::to_string(kMostDirectRanks) + " ranks, not " +
-                        std::to_string(size.ranks);
+    selection.mistake =
+        subject() + " takes at most " + std::to_string(kMostDirectRanks) + " ranks, not " + std::to_string(size.ranks);
   } else if (reduction && accumulates_wider(reduction->op, reduction->type) && !sums_locally(selection.algorithm)) {
     // It passes partial results on in the type itself, where they wrap or are rounded again on every rank.
     selection.mistake = subject() + " cannot form the " + std::string(name(reduction->op)) + " of " +

@@ -52,8 +52,7 @@ std::span<std::byte> SimulatedJob::staging(std::uint64_t communicator, int rank,
 
 bool SimulatedJob::is_staging(std::span<const std::byte> memory) const {
   const auto holds = [&](const std::byte* areas, std::size_t bytes) {
-    return areas != nullptr && std::less_equal<>{}(areas, memory.data()) &&
-           std::less<>{}(memory.data(), areas + bytes);
+    return areas != nullptr && std::less_equal<>{}(areas, memory.data()) && std::less<>{}(memory.data(), areas + bytes);
   };
   if (phantom_staging_) return holds(phantom_staging_->bytes().data(), options_.staging_bytes);
   return std::ranges::any_of(shared_, [&](const auto& entry) {

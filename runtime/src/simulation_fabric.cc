@@ -18,8 +18,7 @@ class SimulationFabric::Outgoing {
     if (!done_) {
       channel_ = &job.channel(from_, to_);
       const auto& options = job.options();
-      busy_until_ = job.rank(from).outcome.clock +
-                    transfer_time(options, out_.size());
+      busy_until_ = job.rank(from).outcome.clock + transfer_time(options, out_.size());
     }
   }
 

@@ -115,9 +115,10 @@ TEST(Selection, TheCallersWordStandsAboveTheEnvironments) {
 TEST(Selection, RefusesAnAlgorithmThatCannotDoTheOperationAndSaysWhoAskedForIt) {
   EXPECT_EQ(select(Operation::broadcast, Algorithm::ring, std::nullopt, kNoChoices).mistake,
             "algorithm ring is not one of: binomial, pipelined, direct");
-  EXPECT_EQ(select(Operation::all_reduce, Algorithm::bruck, std::nullopt, kNoChoices).mistake,
-            "algorithm bruck is not one of: pairwise, recursive_doubling, recursive_halving, binomial, tiny, slots, direct, "
-            "ring");
+  EXPECT_EQ(
+      select(Operation::all_reduce, Algorithm::bruck, std::nullopt, kNoChoices).mistake,
+      "algorithm bruck is not one of: pairwise, recursive_doubling, recursive_halving, binomial, tiny, slots, direct, "
+      "ring");
   EXPECT_EQ(select(Operation::broadcast, Algorithm::automatic, std::nullopt, parse_algorithm_choices("broadcast:ring"))
                 .mistake,
             "algorithm ring (of SHOAL_ALGORITHM) is not one of: binomial, pipelined, direct");
