@@ -75,13 +75,15 @@ def seconds(text):
     return value
 
 
-def build(directory):
-    """Builds the programs as far as their packages are there. Returns the names of those that are, with their paths."""
+def build(directory, without):
+    """Builds the programs as far as they are wanted and their packages there. Returns {name: path} of those that are."""
     os.makedirs(directory, exist_ok=True)
     headers = [os.path.join(HERE, name) for name in os.listdir(HERE) if name.endswith(".h")]
     headers.append(os.path.join(os.path.dirname(HERE), "method.h"))
     built = {}
     for name, (compiler, packages, arguments) in PROGRAMS.items():
+        if name in without:
+            continue
         program = os.path.join(directory, name)
         if shutil.which(compiler) is None or (name == "gloo" and not os.path.exists("/usr/include/gloo/context.h")):
             note(f"{name} is left out: it needs the packages {packages}")
@@ -199,7 +201,7 @@ def compare(arguments, programs, ranks):
         print(f"{memory}: geometric mean {figures['geometric_mean']:.2f}x, worst {figures['worst']:.2f}x at "
               f"{figures['worst_op']} {figures['worst_bytes']}, ahead at {figures['ahead']} of {figures['points']}")
     limits = {}
-    if "limit" in programs and "limit" not in arguments.without:
+    if "limit" in programs:
         text = output_of([programs["limit"], str(ranks)], 300)
         limits = {name: float(value) for name, value in (line.split() for line in text.splitlines())}
         print("machine: " + ", ".join(f"{name} {value:g}" for name, value in limits.items()), flush=True)
@@ -235,7 +237,7 @@ def main():
     if arguments.runs < 1:
         parser.error("argument --runs: at least 1")
 
-    programs = build(arguments.programs)
+    programs = build(arguments.programs, arguments.without)
     worlds = [compare(arguments, programs, ranks) for ranks in arguments.n]
     if hasattr(arguments, "json"):
         with open(arguments.json, "w", encoding="utf-8") as file:

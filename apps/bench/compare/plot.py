@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 SERIES = [
     ("openmpi", "Open MPI", "#7a7a7a", 1.3, "5 2"),
     ("mpich", "MPICH", "#9a7b4f", 1.3, "2 2"),
-    ("gloo", "gloo", "#a9a9a9", 1.3, "1 2"),
+    ("gloo", "gloo", "#5f8f5f", 1.3, "1 2"),
     ("private", "shoal", "#1f6fb4", 2.2, ""),
     ("heap", "shoal, heap", "#d1495b", 2.2, ""),
 ]
