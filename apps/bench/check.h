@@ -28,7 +28,7 @@ struct Difference {
 template <class T>
 std::string shown(T value) {
   std::ostringstream text;
-  text.precision(17);
+  text.precision(sizeof(T) > sizeof(float) ? 17 : 9);  // Enough to tell any two values apart.
   if constexpr (kIsHalf<T>) {
     text << static_cast<float>(value);
   } else {
