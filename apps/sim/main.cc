@@ -35,9 +35,7 @@ std::vector<std::string> names_of_operations() {
 
 shoal::sim::PhantomCall call_of(const Arguments& arguments) {
   shoal::sim::PhantomCall call{.operation = *shoal::operation_named(arguments.op)};
-  const auto algorithm = shoal::algorithm_named(arguments.algorithm);
-  if (!algorithm) throw shoal::UsageError("--algorithm " + arguments.algorithm + ": no such algorithm");
-  call.algorithm = *algorithm;
+  call.algorithm = shoal::calls::algorithm_option(arguments.algorithm);
   if (call.operation == shoal::Operation::barrier) {
     if (!arguments.bytes.empty()) throw shoal::UsageError("--bytes " + arguments.bytes + ": a barrier has no data");
   } else {
@@ -48,11 +46,7 @@ shoal::sim::PhantomCall call_of(const Arguments& arguments) {
       throw shoal::UsageError("--bytes " + arguments.bytes + ": not a multiple of 4, the size of an element (f32)");
     call.count = *bytes / sizeof(float);
   }
-  try {
-    shoal::sim::predicted_cost(call, arguments.world, 0);
-  } catch (const shoal::Error& error) {
-    throw shoal::UsageError("--algorithm " + arguments.algorithm + ": " + error.what());
-  }
+  shoal::calls::refuse_impossible(call, arguments.world);
   return call;
 }
 

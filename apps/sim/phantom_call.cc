@@ -1,7 +1,8 @@
 #include "sim/phantom_call.h"
 
 #include <array>
-#include <string>
+
+#include "calls/with_type.h"
 
 namespace shoal::sim {
 namespace {
@@ -13,38 +14,6 @@ constexpr std::array kOperations{Operation::barrier,    Operation::broadcast,   
 
 constexpr std::uint64_t kLargestElement = 8;
 
-template <class T>
-void make_call_of(Communicator& comm, const PhantomCall& call, const PhantomData& data) {
-  const Options options{.algorithm = call.algorithm};
-  const std::uint64_t whole = call.count;
-  const std::uint64_t own = Partition(whole, comm.size()).size(comm.rank());
-  const std::uint64_t at_root = comm.rank() == 0 ? whole : 0;
-  switch (call.operation) {
-    case Operation::barrier:
-      return barrier(comm, options);
-    case Operation::broadcast:
-      return broadcast(comm, data.in<T>(whole), 0, options);
-    case Operation::reduce:
-      return reduce(comm, data.in<T>(whole), data.out<T>(at_root), ReduceOp::sum, 0, options);
-    case Operation::all_reduce:
-      return all_reduce(comm, data.in<T>(whole), ReduceOp::sum, options);
-    case Operation::reduce_scatter:
-      return reduce_scatter(comm, data.in<T>(whole), data.out<T>(own), ReduceOp::sum, options);
-    case Operation::all_gather:
-      return all_gather(comm, data.in<T>(own), data.out<T>(whole), options);
-    case Operation::gather:
-      return gather(comm, data.in<T>(own), data.out<T>(at_root), 0, options);
-    case Operation::scatter:
-      return scatter(comm, data.in<T>(at_root), data.out<T>(own), 0, options);
-    case Operation::scatter_cyclic:
-      return scatter_cyclic(comm, data.in<T>(at_root), data.out<T>(own), 0, options);
-    case Operation::all_to_all:
-      return all_to_all(comm, data.in<T>(whole), data.out<T>(own * static_cast<std::uint64_t>(comm.size())), options);
-    default:
-      throw Error(ErrorCode::invalid_argument, std::string(name(call.operation)) + " cannot be made without data");
-  }
-}
-
 }  // namespace
 
 std::span<const Operation> phantom_operations() { return kOperations; }
@@ -53,26 +22,17 @@ std::span<const Operation> phantom_operations() { return kOperations; }
 PhantomData::PhantomData(std::uint64_t count, int ranks)
     : in_(count * kLargestElement), out_((count + static_cast<std::uint64_t>(ranks)) * kLargestElement) {}
 
-void make_call(Communicator& comm, const PhantomCall& call, const PhantomData& data) {
-  if (call.type == DataType::f32) return make_call_of<float>(comm, call, data);
-  if (call.type == DataType::f64) return make_call_of<double>(comm, call, data);
-  throw Error(ErrorCode::invalid_argument, std::string(name(call.type)) + " calls are not made without data");
+void make_call(Communicator& comm, PhantomCall call, const PhantomData& data) {
+  call.in_place = call.operation == Operation::all_reduce;
+  const calls::BufferSizes sizes = calls::buffer_sizes(call, comm.size(), comm.rank());
+  calls::with_type(call.type,
+                   [&]<class T>() { calls::make_call(comm, call, data.in<T>(sizes.in), data.out<T>(sizes.out)); });
 }
 
 SimulationOptions prediction_options() {
   return {.schedule = SimulationOptions::Schedule::in_order,
           .channel_bytes = SimulationOptions::kUnbounded,
           .phantom = true};
-}
-
-Cost predicted_cost(const PhantomCall& call, int ranks, int rank) {
-  return cost({.operation = call.operation,
-               .algorithm = call.algorithm,
-               .count = call.count,
-               .type = call.type,
-               .ranks = ranks,
-               .rank = rank,
-               .root = 0});
 }
 
 }  // namespace shoal::sim

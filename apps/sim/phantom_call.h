@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "calls/collective_call.h"
 #include "shoal/shoal.h"
 #include "shoal/simulation.h"
 
@@ -11,13 +12,8 @@ namespace shoal::sim {
 /// The operations that can be made without data, and have a closed form.
 std::span<const Operation> phantom_operations();
 
-/// One call that all ranks make. The root of those that have one is rank 0.
-struct PhantomCall {
-  Operation operation = Operation::all_reduce;
-  Algorithm algorithm = Algorithm::automatic;
-  DataType type = DataType::f32;  ///< Or f64.
-  std::uint64_t count = 0;        ///< Elements of the whole vector, as CostQuery counts them.
-};
+/// all_reduce in place, the others not: `in_place` is not asked.
+using PhantomCall = calls::CollectiveCall;
 
 /// The addresses that stand for the data of all ranks: one set, as nobody reads or writes them.
 class PhantomData {
@@ -40,12 +36,9 @@ class PhantomData {
 };
 
 /// Makes the call as one rank of a simulation without data.
-void make_call(Communicator& comm, const PhantomCall& call, const PhantomData& data);
+void make_call(Communicator& comm, PhantomCall call, const PhantomData& data);
 
 /// How predictions are run: whole messages, nobody waits for room, ranks go on in the order in which they can.
 SimulationOptions prediction_options();
-
-/// What the closed form says of the same call.
-Cost predicted_cost(const PhantomCall& call, int ranks, int rank);
 
 }  // namespace shoal::sim

@@ -9,12 +9,6 @@ namespace {
 
 double seconds(std::chrono::nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
 
-/// Which algorithm a ledger with one call shows: "all_reduce:ring".
-Algorithm algorithm_in(const Traffic& traffic) {
-  const std::string& row = traffic.by_algorithm.begin()->first;
-  return *algorithm_named(std::string_view(row).substr(row.find(':') + 1));
-}
-
 bool matches(const SimulatedOperation::Rank& rank, const Cost& predicted) {
   return Cost{.sent = rank.sent, .received = rank.received, .steps = rank.steps, .messages = rank.messages} ==
          predicted;
@@ -30,7 +24,7 @@ SimulatedOperation simulate_operation(const PhantomCall& call, int ranks) {
     if (!rank.error.empty()) throw Error(rank.error_code.value_or(ErrorCode::system), rank.error);
 
   SimulatedOperation result{.operation = call.operation,
-                            .algorithm = algorithm_in(run.ranks[0].traffic),
+                            .algorithm = calls::algorithm_in(run.ranks[0].traffic, call.operation),
                             .bytes = call.count * element_bytes(call.type),
                             .ranks = {},
                             .time = run.time(),
@@ -42,7 +36,7 @@ SimulatedOperation simulate_operation(const PhantomCall& call, int ranks) {
                             .messages = ran.messages,
                             .steps = ran.steps,
                             .clock = ran.clock});
-    if (!matches(result.ranks.back(), predicted_cost(call, ranks, rank))) result.closed_form_matches = false;
+    if (!matches(result.ranks.back(), calls::predicted_cost(call, ranks, rank))) result.closed_form_matches = false;
   }
   return result;
 }

@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 const std::vector<std::string> kLibraries{"runtime", "collectives", "launcher"};
-const std::vector<std::string> kPrograms{"shoalrun", "shoal-demo", "shoal-train", "shoal-sim"};
+const std::vector<std::string> kPrograms{"shoalrun", "shoal-demo", "shoal-train", "shoal-sim", "shoal-bench"};
 
 std::set<std::string> headers_below(const fs::path& include) {
   std::set<std::string> found;

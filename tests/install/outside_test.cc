@@ -118,7 +118,7 @@ TEST(FindPackage, VersionOfTheCopyIsFoundInIt) {
 
 TEST(InstalledPrograms, RunFromWhereTheyWereMoved) {
   const fs::path bin = prefix() / "bin";
-  for (const char* program : {"shoalrun", "shoal-demo", "shoal-train", "shoal-sim"}) {
+  for (const char* program : {"shoalrun", "shoal-demo", "shoal-train", "shoal-sim", "shoal-bench"}) {
     EXPECT_EQ(sorted_lines(output_of({bin / program, "--version"})),
               std::vector{std::string(program) + " " + std::string(kVersion)});
   }

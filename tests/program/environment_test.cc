@@ -15,8 +15,10 @@ using Arguments = std::vector<std::string>;
 
 /// Each program, so that it would do something if it could.
 const std::vector<Arguments>& programs() {
-  static const std::vector<Arguments> all{
-      {SHOAL_DEMO, "barrier"}, {SHOAL_SIM, "barrier", "--world", "3"}, {SHOAL_TRAIN, "--steps", "1"}};
+  static const std::vector<Arguments> all{{SHOAL_BENCH, "--op", "barrier"},
+                                          {SHOAL_DEMO, "barrier"},
+                                          {SHOAL_SIM, "barrier", "--world", "3"},
+                                          {SHOAL_TRAIN, "--steps", "1"}};
   return all;
 }
 

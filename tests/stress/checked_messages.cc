@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "calls/with_type.h"
 #include "stress/drawn_call.h"
 
 namespace shoal::test {
@@ -61,7 +62,7 @@ Cost checked_send(Communicator& comm, Draws& draws) {
   const int to = (from + 1 + draws.rank_of(std::max(1, ranks - 1))) % ranks;
   Cost moved;
   if (from == to || (comm.rank() != from && comm.rank() != to)) return moved;
-  with_type(type, [&]<class T>() {
+  calls::with_type(type, [&]<class T>() {
     const Message<T> message(seed, from, ranks);
     if (comm.rank() == from) {
       send(comm, message.elements(), to);
@@ -84,7 +85,7 @@ Cost checked_shift(Communicator& comm, Draws& draws) {
   const int to = (comm.rank() + distance) % ranks;
   const int from = (comm.rank() - distance + ranks) % ranks;
   Cost moved;
-  with_type(type, [&]<class T>() {
+  calls::with_type(type, [&]<class T>() {
     const Message<T> mine(seed, comm.rank(), ranks);
     const Message<T> theirs(seed, from, ranks);
     Room<T> room(theirs);

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "calls/with_type.h"
 #include "support/serial_reference.h"
 
 namespace shoal::test {
@@ -284,7 +285,7 @@ void CheckedCall::run(Communicator& comm, std::pmr::memory_resource* memory) con
     Making<std::uint32_t>(*this, comm, *memory).run();
     return;
   }
-  with_type(spec_.type, [&]<class T>() { Making<T>(*this, comm, *memory).run(); });
+  calls::with_type(spec_.type, [&]<class T>() { Making<T>(*this, comm, *memory).run(); });
 }
 
 template <class T>

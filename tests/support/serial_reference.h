@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -30,42 +28,6 @@ using AllTypes = Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, st
 template <class Body, class... Ts>
 void for_each_type(Types<Ts...>, Body&& body) {
   (body.template operator()<Ts>(), ...);
-}
-
-/// Calls body.template operator()<T>() for the one that `type` names.
-template <class Body>
-void with_type(DataType type, Body&& body) {
-  switch (type) {
-    case DataType::i8:
-      return body.template operator()<std::int8_t>();
-    case DataType::i16:
-      return body.template operator()<std::int16_t>();
-    case DataType::i32:
-      return body.template operator()<std::int32_t>();
-    case DataType::i64:
-      return body.template operator()<std::int64_t>();
-    case DataType::u8:
-      return body.template operator()<std::uint8_t>();
-    case DataType::u16:
-      return body.template operator()<std::uint16_t>();
-    case DataType::u32:
-      return body.template operator()<std::uint32_t>();
-    case DataType::u64:
-      return body.template operator()<std::uint64_t>();
-    case DataType::f32:
-      return body.template operator()<float>();
-    case DataType::f64:
-      return body.template operator()<double>();
-    case DataType::bf16:
-      return body.template operator()<bf16>();
-    case DataType::f16:
-      return body.template operator()<f16>();
-    case DataType::boolean:
-      return body.template operator()<bool>();
-    case DataType::byte:
-      break;
-  }
-  throw std::logic_error("no C++ type for " + std::string(name(type)));
 }
 
 inline constexpr std::array kAllReductions{ReduceOp::sum,  ReduceOp::mean, ReduceOp::min, ReduceOp::max,
