@@ -8,19 +8,22 @@
 #include <optional>
 #include <span>
 
-// A single-producer single-consumer channel of messages over memory that it does not own.
+// A single-producer single-consumer channel of messages over memory that it does not own: a ring of envelopes, one cache
+// line for each message, and a ring of bytes for what does not fit into its envelope.
 //
-// The ring holds messages back to back: a 16-byte header (fingerprint, payload bytes), the payload, padding to 16.
-// Positions are byte counts since the beginning that only grow; position p lies at ring[p % ring size]. `head` is
-// written by the producer only, `tail` by the consumer only, and each side keeps a copy of the other's, so that it
-// touches the other's line only when its copy says there is nothing to do.
+//     envelopes    | 5: f, 8 bytes, payload | 6: f, 900 bytes, in the bytes up to `head` |  2  |  3  |  4  |
+//                                                                                    message 7 goes here
+//     bytes             tail                head
+//                 ......|payload of 6 ......|.....      [tail, head) is readable, the rest of the ring writable
 //
-//        tail                 head
-//   ......|hdr|payload....|hdr|payl          [tail, head) is readable, the rest of the ring writable
+// Message n, counted from 1, has envelope n modulo their number, whose own number is stored last. So the consumer looks at
+// one line only, the one where the next message will be, and for a message of up to 40 bytes one line crosses between the
+// cores; messages that follow one another are written without a look at how far the consumer is, until the envelopes are
+// used up.
 //
-// A message of up to 40 bytes that finds the channel empty rides in the producer's line, beside `head`: one line
-// crosses between the cores instead of two. It still takes its place in the count of positions, and
-// `inline_mark` says at which position it stands; the line is not touched again until it has been consumed.
+// Positions in the bytes count from the beginning and only grow; position p lies at ring[p % ring size]. A payload begins at
+// a multiple of 16. `head` is written by the producer only, `tail` and `taken` by the consumer only, and each side keeps a
+// copy of the other's, so that it touches the other's line only when its copy says there is nothing to do.
 //
 // Publications are sequentially consistent stores: besides releasing what they publish they order it before the
 // look at the peer's `sleeping` flag (see wait.h).
@@ -30,27 +33,52 @@ namespace shoal::detail {
 inline constexpr std::size_t kMessageAlignment = 16;
 inline constexpr std::size_t kInlineBytes = 40;
 inline constexpr std::size_t kSmallestRing = 256;
+inline constexpr std::uint64_t kEnvelopes = 64;  ///< Messages that a channel holds.
 
 struct MessageHeader {
   std::uint64_t fingerprint = 0;
   std::uint64_t bytes = 0;
 };
-static_assert(sizeof(MessageHeader) == kMessageAlignment);
 
+struct alignas(64) Envelope {
+  std::atomic<std::uint64_t> number;  ///< Of its message, stored last; 0: none yet.
+  MessageHeader header;
+  union {
+    std::byte payload[kInlineBytes];
+    std::uint64_t head;  ///< Of a longer message: how far the bytes were filled when it was sent.
+  };
+};
 struct alignas(128) ProducerLine {
   std::atomic<std::uint64_t> head;
-  std::uint64_t inline_mark;  ///< position << 4 | 0x80 | payload bytes (positions are multiples of 16); 0: none.
-  std::uint64_t inline_fingerprint;
-  std::byte inline_payload[kInlineBytes];
+  std::atomic<std::uint64_t> sent;  ///< Messages; for this side alone, should it begin anew.
 };
 struct alignas(128) ConsumerLine {
   std::atomic<std::uint64_t> tail;
+  std::atomic<std::uint64_t> taken;  ///< Messages whose envelope is free again.
 };
 struct ChannelControl {
   ProducerLine producer;  ///< Writer: the sending rank.
   ConsumerLine consumer;  ///< Writer: the receiving rank.
 };
-static_assert(offsetof(ProducerLine, inline_payload) + kInlineBytes == 64, "head and payload share one line");
+/// Writer: the sending rank.
+struct Envelopes {
+  Envelope of_number[kEnvelopes];
+
+  Envelope& of(std::uint64_t number) { return of_number[number % kEnvelopes]; }
+};
+/// One channel, wherever its parts lie.
+struct Channel {
+  ChannelControl& control;
+  Envelopes& envelopes;
+  std::span<std::byte> ring;
+
+  /// Whether the consumer has taken all messages that were sent; it may be in the middle of one.
+  bool all_messages_taken() const {
+    const std::uint64_t next = control.consumer.taken.load(std::memory_order_seq_cst) + 1;
+    return envelopes.of(next).number.load(std::memory_order_seq_cst) != next;
+  }
+};
+static_assert(sizeof(Envelope) == 64 && offsetof(Envelope, payload) + kInlineBytes == 64, "an envelope is one line");
 static_assert(sizeof(ChannelControl) == 256);
 
 constexpr std::uint64_t padded(std::uint64_t bytes) {
@@ -60,70 +88,74 @@ constexpr std::uint64_t padded(std::uint64_t bytes) {
 /// The producer's end. One per process and channel.
 class ChannelWriter {
  public:
-  ChannelWriter(ChannelControl& control, std::span<std::byte> ring)
-      : line_(&control.producer), tail_(&control.consumer.tail), ring_(ring) {
-    head_ = line_->head.load(std::memory_order_relaxed);  // Own field.
-    known_tail_ = tail_->load(std::memory_order_acquire);
-  }
+  explicit ChannelWriter(const Channel& channel)
+      : control_(&channel.control),
+        envelopes_(&channel.envelopes),
+        ring_(channel.ring),
+        head_(channel.control.producer.head.load(std::memory_order_relaxed)),  // Own fields.
+        sent_(channel.control.producer.sent.load(std::memory_order_relaxed)),
+        known_tail_(channel.control.consumer.tail.load(std::memory_order_acquire)),
+        known_taken_(channel.control.consumer.taken.load(std::memory_order_acquire)) {}
 
   /// Begins a message. One at a time: it must be written to its end before the next begins.
   void open(MessageHeader header, const std::byte* payload) {
     header_ = header;
     payload_ = payload;
     left_ = header.bytes;
-    header_written_ = false;
+    enveloped_ = false;
   }
 
-  bool done() const { return left_ == 0 && header_written_; }
+  bool done() const { return left_ == 0 && enveloped_; }
   /// Whether all that was written has been taken.
-  bool all_taken() { return known_empty(); }
+  bool all_taken() {
+    known_taken_ = control_->consumer.taken.load(std::memory_order_seq_cst);
+    known_tail_ = control_->consumer.tail.load(std::memory_order_seq_cst);
+    return known_taken_ == sent_ && known_tail_ == head_;
+  }
 
   /// Writes what there is room for and publishes it; false when there is room for nothing.
   bool advance() {
-    if (!header_written_) {
-      if (header_.bytes <= kInlineBytes && known_empty()) {
-        write_inline();
-        return true;
-      }
-      if (room() < sizeof(MessageHeader)) {
-        return false;
-      }
-      std::memcpy(at(head_), &header_, sizeof header_);  // Headers never wrap: both are multiples of 16.
-      head_ += sizeof header_;
-      header_written_ = true;
-      write_payload();
-      publish();
+    if (enveloped_) {
+      if (!write_payload()) return false;
+      // Pairs with the load of head in ChannelReader::available: content first, then the position.
+      control_->producer.head.store(head_, std::memory_order_seq_cst);
       return true;
     }
-    if (!write_payload()) {
-      return false;
+    if (!has_free_envelope()) return false;
+    Envelope& envelope = envelopes_->of(sent_ + 1);
+    envelope.header = header_;
+    if (header_.bytes <= kInlineBytes) {
+      if (left_ != 0) std::memcpy(envelope.payload, payload_, left_);
+      left_ = 0;
+    } else {
+      write_payload();
+      envelope.head = head_;
+      control_->producer.head.store(head_, std::memory_order_relaxed);  // The envelope publishes it.
     }
-    publish();
+    // Pairs with the load of number in ChannelReader::open: content first, then the number.
+    envelope.number.store(++sent_, std::memory_order_seq_cst);
+    control_->producer.sent.store(sent_, std::memory_order_relaxed);
+    enveloped_ = true;
     return true;
   }
 
  private:
   std::byte* at(std::uint64_t position) const { return ring_.data() + position % ring_.size(); }
 
-  // Whether the consumer has taken everything. Its loads pair with the consumer's store of tail: what it read from
-  // the line or the ring it has read before we write there again.
-  bool known_empty() {
-    if (known_tail_ != head_) {
-      known_tail_ = tail_->load(std::memory_order_seq_cst);
-    }
-    return known_tail_ == head_;
+  // The loads of tail and taken pair with the consumer's stores: what it read from the ring or the envelope it has read
+  // before we write there again.
+  bool has_free_envelope() {
+    if (sent_ - known_taken_ == kEnvelopes) known_taken_ = control_->consumer.taken.load(std::memory_order_seq_cst);
+    return sent_ - known_taken_ < kEnvelopes;
   }
 
   std::uint64_t room() {
     std::uint64_t free = ring_.size() - (head_ - known_tail_);
-    if (free < wanted()) {
-      known_tail_ = tail_->load(std::memory_order_seq_cst);  // Pairs with ChannelReader::publish.
+    if (free < std::min<std::uint64_t>(ring_.size() / 4, padded(left_))) {
+      known_tail_ = control_->consumer.tail.load(std::memory_order_seq_cst);
       free = ring_.size() - (head_ - known_tail_);
     }
     return free;
-  }
-  std::uint64_t wanted() const {
-    return std::min<std::uint64_t>(ring_.size() / 4, padded(left_) + (header_written_ ? 0 : sizeof header_));
   }
 
   // Copies one piece (at most a quarter of the ring, so that the consumer works beside us), without publishing.
@@ -147,58 +179,42 @@ class ChannelWriter {
     return true;
   }
 
-  void write_inline() {
-    line_->inline_mark = head_ << 4 | 0x80 | header_.bytes;
-    line_->inline_fingerprint = header_.fingerprint;
-    if (left_ != 0) {
-      std::memcpy(line_->inline_payload, payload_, left_);
-    }
-    head_ += sizeof(MessageHeader) + padded(left_);
-    left_ = 0;
-    header_written_ = true;
-    publish();
-  }
-
-  // Pairs with the load of head in ChannelReader::available: content first, then the position.
-  void publish() { line_->head.store(head_, std::memory_order_seq_cst); }
-
-  ProducerLine* line_;
-  std::atomic<std::uint64_t>* tail_;
+  ChannelControl* control_;
+  Envelopes* envelopes_;
   std::span<std::byte> ring_;
-  std::uint64_t head_ = 0;
-  std::uint64_t known_tail_ = 0;
+  std::uint64_t head_;
+  std::uint64_t sent_;
+  std::uint64_t known_tail_;
+  std::uint64_t known_taken_;
   MessageHeader header_;
   const std::byte* payload_ = nullptr;
   std::uint64_t left_ = 0;
-  bool header_written_ = true;
+  bool enveloped_ = true;
 };
 
 /// The consumer's end. One per process and channel.
 class ChannelReader {
  public:
-  ChannelReader(ChannelControl& control, std::span<const std::byte> ring)
-      : line_(&control.producer), shared_tail_(&control.consumer.tail), ring_(ring) {
-    tail_ = shared_tail_->load(std::memory_order_relaxed);  // Own field.
-    known_head_ = tail_;
-  }
+  explicit ChannelReader(const Channel& channel)
+      : control_(&channel.control),
+        envelopes_(&channel.envelopes),
+        ring_(channel.ring),
+        tail_(channel.control.consumer.tail.load(std::memory_order_relaxed)),  // Own fields.
+        taken_(channel.control.consumer.taken.load(std::memory_order_relaxed)),
+        known_head_(tail_) {}
 
   /// The header of the message in front, once it has arrived; the message is open until all of it is consumed.
   std::optional<MessageHeader> open() {
-    if (available() == 0) {
+    const Envelope& envelope = envelopes_->of(taken_ + 1);
+    // Pairs with the store in ChannelWriter::advance: having seen the number, we see the content.
+    if (envelope.number.load(std::memory_order_seq_cst) != taken_ + 1) {
       return std::nullopt;
     }
-    MessageHeader header;
-    inlined_ = line_->inline_mark >> 8 == tail_ >> 4 && (line_->inline_mark & 0x80) != 0;
-    if (inlined_) {
-      header = {line_->inline_fingerprint, line_->inline_mark & 0x7f};
-    } else {
-      std::memcpy(&header, at(tail_), sizeof header);
-    }
-    tail_ += sizeof header;
+    const MessageHeader header = envelope.header;
     left_ = header.bytes;
-    if (left_ == 0) {
-      publish();
-    }
+    in_envelope_ = left_ <= kInlineBytes;
+    if (!in_envelope_) known_head_ = std::max(known_head_, envelope.head);
+    if (!in_envelope_ || left_ == 0) give_back_envelope();
     return header;
   }
 
@@ -210,18 +226,20 @@ class ChannelReader {
     if (left_ == 0) {
       return {};
     }
-    if (inlined_) {
-      return {line_->inline_payload, left_};
+    if (in_envelope_) {
+      return {envelopes_->of(taken_ + 1).payload, left_};
     }
     const std::uint64_t until_end = ring_.size() - tail_ % ring_.size();
     return {at(tail_), std::min({available(), left_, until_end, std::uint64_t{ring_.size() / 4}})};
   }
 
-  /// Gives the room of the first `bytes` of piece() back to the producer.
+  /// Gives the room of the first `bytes` of piece() back to the producer; of what is in an envelope, all.
   void consume(std::size_t bytes) {
     left_ -= bytes;
+    if (in_envelope_) return give_back_envelope();
     tail_ += left_ == 0 ? padded(bytes) : bytes;
-    publish();
+    // Pairs with the load of tail in ChannelWriter: our reads first, then the room.
+    control_->consumer.tail.store(tail_, std::memory_order_seq_cst);
   }
 
  private:
@@ -229,22 +247,23 @@ class ChannelReader {
 
   std::uint64_t available() {
     if (known_head_ == tail_) {
-      // Pairs with ChannelWriter::publish: having seen the position, we see the content.
-      known_head_ = line_->head.load(std::memory_order_seq_cst);
+      // Pairs with the store in ChannelWriter::advance: having seen the position, we see the content.
+      known_head_ = control_->producer.head.load(std::memory_order_seq_cst);
     }
     return known_head_ - tail_;
   }
 
-  // Pairs with the loads of tail in ChannelWriter: our reads first, then the room.
-  void publish() { shared_tail_->store(tail_, std::memory_order_seq_cst); }
+  // Pairs with the load of taken in ChannelWriter: our reads first, then the room.
+  void give_back_envelope() { control_->consumer.taken.store(++taken_, std::memory_order_seq_cst); }
 
-  const ProducerLine* line_;
-  std::atomic<std::uint64_t>* shared_tail_;
+  ChannelControl* control_;
+  Envelopes* envelopes_;
   std::span<const std::byte> ring_;
-  std::uint64_t tail_ = 0;
-  std::uint64_t known_head_ = 0;
+  std::uint64_t tail_;
+  std::uint64_t taken_;
+  std::uint64_t known_head_;
   std::uint64_t left_ = 0;
-  bool inlined_ = false;
+  bool in_envelope_ = false;
 };
 
 }  // namespace shoal::detail

@@ -100,7 +100,8 @@ Geometry Geometry::of(const JobShape& shape) {
   geometry.ledgers = geometry.rank_states + ranks * sizeof(RankState);
   geometry.flag_lines = geometry.ledgers + ranks * sizeof(Ledger);
   geometry.channels = geometry.flag_lines + kCommunicators * ranks * 2 * sizeof(FlagLine);
-  geometry.rings = page_aligned(geometry.channels + pairs * sizeof(ChannelControl));
+  geometry.envelopes = page_aligned(geometry.channels + pairs * sizeof(ChannelControl));
+  geometry.rings = page_aligned(geometry.envelopes + pairs * sizeof(Envelopes));
   geometry.staging = page_aligned(geometry.rings + pairs * geometry.channel_bytes);
   geometry.heaps = geometry.staging + kCommunicators * ranks * 2 * kStagingBytes;
   geometry.segment_bytes = geometry.heaps + ranks * geometry.heap_bytes;

@@ -115,6 +115,7 @@ struct Geometry {
   std::uint64_t ledgers = 0;
   std::uint64_t flag_lines = 0;
   std::uint64_t channels = 0;
+  std::uint64_t envelopes = 0;
   std::uint64_t rings = 0;
   std::uint64_t staging = 0;
   std::uint64_t heaps = 0;

@@ -36,11 +36,11 @@ struct JobSegment::Mapping {
     const std::uint64_t line = (std::uint64_t{slot} * geometry.ranks + index(rank)) * 2 + parity;
     return at<detail::FlagLine>(geometry.flag_lines + line * sizeof(detail::FlagLine));
   }
-  detail::ChannelControl& channel(int from, int to) const {
-    return at<detail::ChannelControl>(geometry.channels + pair(from, to) * sizeof(detail::ChannelControl));
-  }
-  std::span<std::byte> ring(int from, int to) const {
-    return {&at<std::byte>(geometry.rings + pair(from, to) * geometry.channel_bytes), geometry.channel_bytes};
+  detail::Channel channel(int from, int to) const {
+    const std::uint64_t pair = index(from) * geometry.ranks + index(to);
+    return {.control = at<detail::ChannelControl>(geometry.channels + pair * sizeof(detail::ChannelControl)),
+            .envelopes = at<detail::Envelopes>(geometry.envelopes + pair * sizeof(detail::Envelopes)),
+            .ring = {&at<std::byte>(geometry.rings + pair * geometry.channel_bytes), geometry.channel_bytes}};
   }
   /// Of a communicator's slot, a world rank, and rounds that are even (0) or odd (1).
   std::span<std::byte> staging(std::uint32_t slot, int rank, std::uint64_t parity) const {
@@ -61,7 +61,6 @@ struct JobSegment::Mapping {
 
  private:
   std::uint64_t index(int rank) const { return static_cast<std::uint64_t>(rank); }
-  std::uint64_t pair(int from, int to) const { return index(from) * geometry.ranks + index(to); }
 };
 
 namespace detail {

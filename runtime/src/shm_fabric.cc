@@ -71,8 +71,8 @@ ShmFabric::ShmFabric(JobSegment segment, int rank)
   writers_.reserve(static_cast<std::size_t>(size_));
   readers_.reserve(static_cast<std::size_t>(size_));
   for (int peer = 0; peer < size_; ++peer) {
-    writers_.emplace_back(mapping.channel(rank, peer), mapping.ring(rank, peer));
-    readers_.emplace_back(mapping.channel(peer, rank), mapping.ring(peer, rank));
+    writers_.emplace_back(mapping.channel(rank, peer));
+    readers_.emplace_back(mapping.channel(peer, rank));
   }
 }
 

@@ -120,9 +120,7 @@ void ShmWaiting::look_for_circles(const Awaited& awaited, const CallContext& con
                           },
                       .nothing_sent_yet =
                           [this](int from, int to) {
-                            const ChannelControl& channel = mapping_.channel(from, to);
-                            return channel.producer.head.load(std::memory_order_seq_cst) ==
-                                   channel.consumer.tail.load(std::memory_order_seq_cst);
+                            return mapping_.channel(from, to).all_messages_taken();
                           }};
   const auto circle = find_crossed_wait(rank_, size_, view);
   if (!circle) return;

@@ -15,10 +15,12 @@ namespace {
 
 struct TestChannel {
   explicit TestChannel(std::size_t ring_bytes) : ring(ring_bytes) {}
-  ChannelWriter writer() { return {*control, ring}; }
-  ChannelReader reader() { return {*control, ring}; }
+  Channel channel() { return {.control = *control, .envelopes = *envelopes, .ring = ring}; }
+  ChannelWriter writer() { return ChannelWriter(channel()); }
+  ChannelReader reader() { return ChannelReader(channel()); }
 
   std::unique_ptr<ChannelControl> control = std::make_unique<ChannelControl>();
+  std::unique_ptr<Envelopes> envelopes = std::make_unique<Envelopes>();
   std::vector<std::byte> ring;
 };
 
@@ -51,7 +53,7 @@ void take(ChannelReader& reader, std::vector<std::byte>& into) {
   }
 }
 
-TEST(Channel, SmallMessageIntoEmptyChannelRidesInTheLineAndLeavesTheRingUntouched) {
+TEST(Channel, SmallMessageRidesInItsEnvelopeAndLeavesTheRingUntouched) {
   for (std::size_t bytes = 0; bytes <= kInlineBytes; ++bytes) {
     TestChannel channel(256);
     auto writer = channel.writer();
@@ -71,7 +73,7 @@ TEST(Channel, SmallMessageIntoEmptyChannelRidesInTheLineAndLeavesTheRingUntouche
   }
 }
 
-TEST(Channel, MessageJustTooLongForTheLineTravelsThroughTheRing) {
+TEST(Channel, MessageJustTooLongForItsEnvelopeTravelsThroughTheRing) {
   TestChannel channel(256);
   auto writer = channel.writer();
   auto reader = channel.reader();
@@ -87,7 +89,6 @@ TEST(Channel, SmallMessagesBehindOneAnotherKeepTheirOrderAndContent) {
   TestChannel channel(256);
   auto writer = channel.writer();
   auto reader = channel.reader();
-  // The first finds the channel empty and rides in the line, the others queue in the ring behind it.
   for (std::uint64_t round = 0; round < 50; ++round) {
     for (std::uint64_t message = 0; message < 4; ++message) {
       ASSERT_TRUE(write(writer, message, content(round + message, 8 + message)));
@@ -103,24 +104,62 @@ TEST(Channel, SmallMessagesBehindOneAnotherKeepTheirOrderAndContent) {
   }
 }
 
-TEST(Channel, FullChannelTakesNothingUntilRoomIsGivenBack) {
+TEST(Channel, FullChannelTakesNoPayloadUntilRoomIsGivenBack) {
   TestChannel channel(256);
   auto writer = channel.writer();
   auto reader = channel.reader();
-  // Header and 48 bytes: four fill 256 bytes exactly.
-  for (std::uint64_t message = 0; message < 4; ++message) {
+  // 48 bytes at a time: five leave 16 of 256, into which the sixth puts its beginning.
+  for (std::uint64_t message = 0; message < 5; ++message) {
     ASSERT_TRUE(write(writer, message, content(message, 48)));
   }
-  const auto fifth = content(4, 48);
-  writer.open({.fingerprint = 4, .bytes = fifth.size()}, fifth.data());
+  const auto sixth = content(5, 48);
+  writer.open({.fingerprint = 5, .bytes = sixth.size()}, sixth.data());
+  EXPECT_TRUE(writer.advance());
   EXPECT_FALSE(writer.advance());
   EXPECT_FALSE(writer.done());
+  for (std::uint64_t message = 0; message < 5; ++message) {
+    std::vector<std::byte> got;
+    ASSERT_EQ(reader.open()->fingerprint, message);
+    take(reader, got);
+    EXPECT_EQ(got, content(message, 48));
+  }
   std::vector<std::byte> got;
-  ASSERT_TRUE(reader.open().has_value());
+  ASSERT_EQ(reader.open()->bytes, 48U);
   take(reader, got);
-  EXPECT_EQ(got, content(0, 48));
+  EXPECT_EQ(got.size(), 16U);
+  EXPECT_TRUE(reader.piece().empty());
   EXPECT_TRUE(writer.advance());
   EXPECT_TRUE(writer.done());
+  take(reader, got);
+  EXPECT_EQ(got, sixth);
+  EXPECT_TRUE(writer.all_taken());
+}
+
+TEST(Channel, HoldsAsManyMessagesAsItHasEnvelopes) {
+  for (const std::size_t bytes : {0U, 8U}) {
+    TestChannel channel(256);
+    auto writer = channel.writer();
+    auto reader = channel.reader();
+    for (std::uint64_t turn = 0; turn < 3; ++turn) {  // 64 of them, from another envelope each time.
+      ASSERT_TRUE(channel.channel().all_messages_taken());
+      for (std::uint64_t message = 0; message < 64; ++message)
+        ASSERT_TRUE(write(writer, message, content(message, bytes)));
+      const auto one_more = content(64, bytes);
+      EXPECT_FALSE(write(writer, 64, one_more));
+      EXPECT_FALSE(channel.channel().all_messages_taken());
+      for (std::uint64_t message = 0; message < 64; ++message) {
+        std::vector<std::byte> got;
+        ASSERT_EQ(reader.open()->fingerprint, message);
+        take(reader, got);
+        ASSERT_EQ(got, content(message, bytes));
+      }
+      while (!writer.done()) ASSERT_TRUE(writer.advance());
+      ASSERT_EQ(reader.open()->fingerprint, 64U);
+      std::vector<std::byte> got;
+      take(reader, got);
+      ASSERT_EQ(got, content(64, bytes));
+    }
+  }
 }
 
 TEST(Channel, MessageManyTimesTheRingArrivesWhole) {

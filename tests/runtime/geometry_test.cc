@@ -28,9 +28,13 @@ TEST(Geometry, PartsFollowOneAnotherWithoutOverlap) {
   EXPECT_EQ(g.ledgers, g.rank_states + 3 * sizeof(detail::RankState));
   EXPECT_EQ(g.flag_lines, g.ledgers + 3 * sizeof(detail::Ledger));
   EXPECT_EQ(g.channels, g.flag_lines + 1024 * 3 * 2 * 128U);
-  EXPECT_GE(g.rings, g.channels + 9 * 256);
+  EXPECT_GE(g.envelopes, g.channels + 9 * 256);
+  EXPECT_EQ(g.envelopes % 4096, 0U);
+  EXPECT_GE(g.rings, g.envelopes + 9 * 64 * 64U);
   EXPECT_EQ(g.rings % 4096, 0U);
-  EXPECT_GE(g.heaps, g.rings + 9 * 1024);
+  EXPECT_GE(g.staging, g.rings + 9 * 1024);
+  EXPECT_EQ(g.staging % 4096, 0U);
+  EXPECT_EQ(g.heaps, g.staging + 1024 * 3 * 2 * 262'144U);
   EXPECT_EQ(g.segment_bytes, g.heaps + 3 * 8192);
 }
 
