@@ -2,7 +2,6 @@
 
 #include "algorithms.h"
 #include "arguments.h"
-#include "closed_form.h"
 #include "notices.h"
 #include "scratch.h"
 #include "selection.h"
@@ -16,8 +15,7 @@ void all_gather(Communicator& comm, std::span<const std::byte> in, std::span<std
   check_elements(comm, call, "in", in, partition.size(comm.rank()), "the size of this rank's chunk of out");
   const auto own = partition.slice_bytes(out, comm.rank(), element_bytes(type));
   if (in.data() != own.data()) check_apart(comm, call, in, out);
-  select_algorithm(comm, call, options);
-  call.steps = steps_of(call, call.count, comm.size(), comm.rank());
+  select_algorithm(comm, call, call.count, options);
 
   comm.perform(call, options.timeout, [&] {
     const Chunks chunks(partition, element_bytes(type));

@@ -2,7 +2,6 @@
 
 #include "algorithms.h"
 #include "arguments.h"
-#include "closed_form.h"
 #include "notices.h"
 #include "selection.h"
 
@@ -20,8 +19,7 @@ Call call_of(std::span<const std::byte> in, DataType type, ReduceOp op) {
 /// `in` may be the same bytes as `out`.
 void run(Communicator& comm, Call call, std::span<const std::byte> in, std::span<std::byte> out,
          const Options& options) {
-  select_algorithm(comm, call, options);
-  call.steps = steps_of(call, call.count, comm.size(), comm.rank());
+  select_algorithm(comm, call, call.count, options);
   comm.perform(call, options.timeout, [&] {
     if (call.algorithm == Algorithm::tiny) return all_reduce_tiny(comm, in, out, call.reduce_op, call.type);
     if (call.algorithm == Algorithm::slots) return all_reduce_slots(comm, in, out, call.reduce_op, call.type);

@@ -4,8 +4,6 @@
 // One step for each staging-full, of which most vectors that are worth it are less than one. A rank's vector is read by P-1
 // others: more bytes than the direct algorithm's, and one step where that takes two.
 
-#include <vector>
-
 #include "algorithms.h"
 #include "notices.h"
 
@@ -14,7 +12,7 @@ namespace shoal::detail {
 void all_reduce_slots(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out, ReduceOp op,
                       DataType type) {
   Notices notices(comm);
-  std::vector<const std::byte*> operands(static_cast<std::size_t>(comm.size()));
+  ByRank<const std::byte*> operands(static_cast<std::size_t>(comm.size()));
   const std::size_t block_bytes = comm.size() == 1 ? kStagingBytes : comm.staging().size() / kBlockUnit * kBlockUnit;
   for (std::uint64_t round = 0; round < blocks_in(in.size(), block_bytes); ++round) {
     const auto block = block_of(in, round, block_bytes);
@@ -26,7 +24,7 @@ void all_reduce_slots(Communicator& comm, std::span<const std::byte> in, std::sp
       operands[static_cast<std::size_t>(rank)] = comm.reach(notices.of(rank).data, block.size()).data();
       comm.charge(0, block.size());
     });
-    combine_tree(comm, op, type, block_of(out, round, block_bytes), operands);
+    combine_tree(comm, op, type, block_of(out, round, block_bytes), span_of(operands));
   }
 }
 

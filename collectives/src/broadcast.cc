@@ -2,7 +2,6 @@
 
 #include "algorithms.h"
 #include "arguments.h"
-#include "closed_form.h"
 #include "notices.h"
 #include "selection.h"
 
@@ -11,8 +10,7 @@ namespace shoal::detail {
 void broadcast(Communicator& comm, std::span<std::byte> data, DataType type, int root, const Options& options) {
   Call call{.operation = Operation::broadcast, .type = type, .root = root, .count = data.size() / element_bytes(type)};
   check_root(comm, call);
-  select_algorithm(comm, call, options);
-  call.steps = steps_of(call, call.count, comm.size(), comm.rank());
+  select_algorithm(comm, call, call.count, options);
   comm.perform(call, options.timeout, [&] {
     if (call.algorithm == Algorithm::pipelined) {
       broadcast_pipelined(comm, data, root);

@@ -3,8 +3,8 @@
 #include <cassert>
 #include <cstddef>
 #include <span>
-#include <vector>
 
+#include "by_rank.h"
 #include "shoal/collectives/partition.h"
 
 namespace shoal::detail {
@@ -42,7 +42,7 @@ class Chunks {
   }
 
  private:
-  std::vector<std::size_t> begins_;  // One more than there are chunks.
+  ByRank<std::size_t> begins_;  // One more than there are chunks.
 };
 
 /// The part of `chunk` that falls into round `round` of blocks of `block_bytes`; empty once the chunk is done.

@@ -2,7 +2,6 @@
 
 #include "algorithms.h"
 #include "arguments.h"
-#include "closed_form.h"
 #include "selection.h"
 
 namespace shoal::detail {
@@ -22,8 +21,7 @@ void gather(Communicator& comm, std::span<const std::byte> in, std::span<std::by
   } else {
     check_empty_off_root(comm, call, "out", out);
   }
-  select_algorithm(comm, call, options);
-  call.steps = steps_of(call, count, comm.size(), comm.rank());
+  select_algorithm(comm, call, count, options);
 
   comm.perform(call, options.timeout, [&] {
     const bool binomial = call.algorithm == Algorithm::binomial;

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "algorithms.h"
 #include "arrivals.h"
+#include "by_rank.h"
 #include "chunks.h"
 #include "scratch.h"
 #include "shoal/runtime/communicator.h"
@@ -80,7 +80,7 @@ class Notices {
   Notice& operator[](int rank) { return notices_[static_cast<std::size_t>(rank)]; }
 
   Communicator& comm_;
-  std::vector<Notice> notices_;
+  ByRank<Notice> notices_;
   bool callers_memory_ = false;
 };
 

@@ -2,7 +2,6 @@
 
 #include "algorithms.h"
 #include "arguments.h"
-#include "closed_form.h"
 #include "notices.h"
 #include "scratch.h"
 #include "selection.h"
@@ -28,8 +27,7 @@ void reduce(Communicator& comm, std::span<const std::byte> in, std::span<std::by
   } else {
     check_empty_off_root(comm, call, "out", out);
   }
-  select_algorithm(comm, call, options);
-  call.steps = steps_of(call, call.count, comm.size(), comm.rank());
+  select_algorithm(comm, call, call.count, options);
 
   comm.perform(call, options.timeout, [&] {
     if (call.algorithm == Algorithm::binomial) return reduce_binomial(comm, in, out, root, op, type);

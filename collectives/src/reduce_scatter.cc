@@ -4,7 +4,6 @@
 
 #include "algorithms.h"
 #include "arguments.h"
-#include "closed_form.h"
 #include "notices.h"
 #include "selection.h"
 
@@ -18,8 +17,7 @@ Call call_of(std::span<const std::byte> in, DataType type, ReduceOp op) {
 
 void run(Communicator& comm, Call call, std::span<const std::byte> in, std::span<std::byte> own,
          const Options& options) {
-  select_algorithm(comm, call, options);
-  call.steps = steps_of(call, call.count, comm.size(), comm.rank());
+  select_algorithm(comm, call, call.count, options);
   comm.perform(call, options.timeout, [&] {
     const Chunks chunks(Partition(call.count, comm.size()), element_bytes(call.type));
     if (shows(call.algorithm))

@@ -8,8 +8,6 @@
 //
 // `own` may be the rank's chunk of `in`: nobody else reads that.
 
-#include <vector>
-
 #include "algorithms.h"
 #include "chunk_blocks.h"
 
@@ -19,14 +17,14 @@ void reduce_scatter_direct(Communicator& comm, std::span<const std::byte> in, st
                            const Chunks& chunks, ReduceOp op, DataType type, Showing showing) {
   const ChunkBlocks blocks(comm, in, chunks, showing);
   Notices notices(comm);
-  std::vector<const std::byte*> operands(static_cast<std::size_t>(comm.size()));
+  ByRank<const std::byte*> operands(static_cast<std::size_t>(comm.size()));
   for (std::uint64_t round = 0; round < blocks.rounds(); ++round) {
     Notice notice;
     blocks.show(round, notice);
     notices.arrive(notice);
     notices.await_all();
-    blocks.gather_operands(notices, round, operands);
-    combine_tree(comm, op, type, blocks.block(own, round), operands);
+    blocks.gather_operands(notices, round, span_of(operands));
+    combine_tree(comm, op, type, blocks.block(own, round), span_of(operands));
   }
   notices.close();
 }

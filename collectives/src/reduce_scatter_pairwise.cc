@@ -17,7 +17,6 @@
 // round; a rank sends all chunks but its own, the bytes of the ring. Scratch: P-1 blocks.
 
 #include <algorithm>
-#include <vector>
 
 #include "algorithms.h"
 #include "ring.h"
@@ -33,7 +32,7 @@ void reduce_scatter_pairwise(Communicator& comm, std::span<const std::byte> in, 
 
   const std::size_t slot_bytes = std::min(chunks.size(comm.rank()), kPairwiseBlockBytes);
   Scratch scratch(comm, slot_bytes * static_cast<std::size_t>(comm.size() - 1));
-  std::vector<const std::byte*> parts(static_cast<std::size_t>(comm.size()));
+  ByRank<const std::byte*> parts(static_cast<std::size_t>(comm.size()));
 
   for (std::uint64_t round = 0; round < rounds; ++round) {
     const auto result = block(own, round);
@@ -46,7 +45,7 @@ void reduce_scatter_pairwise(Communicator& comm, std::span<const std::byte> in, 
       comm.exchange(to, block(chunks.slice(in, to), round), from, slot);
       parts[static_cast<std::size_t>(from)] = slot.data();
     }
-    combine_tree(comm, op, type, result, parts);
+    combine_tree(comm, op, type, result, span_of(parts));
   }
 }
 

@@ -22,8 +22,8 @@ void ResultBlocks::form(const Notices& notices, std::uint64_t round, std::span<c
   staged_ = 0;
   if (bytes == 0) return;
 
-  targets_.clear();
-  if (receives(me)) targets_.push_back(out_.data() + begin_of(me, round));
+  std::size_t targets = 0;
+  if (receives(me)) targets_[targets++] = out_.data() + begin_of(me, round);
   bool stages = false;
   std::uint64_t receivers = 0;
   visit_others(comm_, [&](int rank) {
@@ -31,19 +31,19 @@ void ResultBlocks::form(const Notices& notices, std::uint64_t round, std::span<c
     ++receivers;
     const Place out = notices.of(rank).out;
     stages |= out == 0;
-    if (out != 0) targets_.push_back(comm_.reach(out + begin_of(me, round), bytes).data());
+    if (out != 0) targets_[targets++] = comm_.reach(out + begin_of(me, round), bytes).data();
   });
   if (stages) {
     const auto staging = comm_.staging().last(blocks_.block_bytes());
     staged_ = *comm_.place_of(staging);
-    targets_.push_back(staging.data());
+    targets_[targets++] = staging.data();
   }
   for (std::size_t done = 0; done < bytes; done += kPieceBytes) {
     const std::size_t piece = std::min(kPieceBytes, bytes - done);
-    const std::span<std::byte> first(targets_.front() + done, piece);
+    const std::span<std::byte> first(targets_[0] + done, piece);
     combine_tree(comm_, op, type, first, operands);
     for (const std::byte*& operand : operands) operand += piece;
-    for (std::size_t next = 1; next < targets_.size(); ++next)
+    for (std::size_t next = 1; next < targets; ++next)
       copy_bytes(comm_, first, std::span(targets_[next] + done, piece));
   }
   comm_.charge(receivers * bytes, 0);
@@ -66,7 +66,7 @@ void combine_blocks(Communicator& comm, std::span<const std::byte> in, std::span
   const ChunkBlocks blocks(comm, in, chunks, showing);
   ResultBlocks results(comm, out, chunks, blocks, receiver, showing);
   Notices notices(comm);
-  std::vector<const std::byte*> operands(static_cast<std::size_t>(comm.size()));
+  ByRank<const std::byte*> operands(static_cast<std::size_t>(comm.size()));
   for (std::uint64_t round = 0; round <= blocks.rounds(); ++round) {
     Notice notice;
     if (round < blocks.rounds()) blocks.show(round, notice);
@@ -75,8 +75,8 @@ void combine_blocks(Communicator& comm, std::span<const std::byte> in, std::span
     notices.await_all();
     if (round > 0) results.take(notices, round - 1);
     if (round == blocks.rounds()) break;
-    blocks.gather_operands(notices, round, operands);
-    results.form(notices, round, operands, op, type);
+    blocks.gather_operands(notices, round, span_of(operands));
+    results.form(notices, round, span_of(operands), op, type);
   }
 }
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <vector>
-
 #include "chunk_blocks.h"
 
 namespace shoal::detail {
@@ -26,7 +24,8 @@ class ResultBlocks {
         chunks_(chunks),
         blocks_(blocks),
         receiver_(receiver),
-        place_(receives(comm.rank()) ? place_to_show(comm, out, showing) : std::nullopt) {}
+        place_(receives(comm.rank()) ? place_to_show(comm, out, showing) : std::nullopt),
+        targets_(static_cast<std::size_t>(comm.size()) + 1) {}
 
   /// Enters what this rank has staged in the round before, and where others may write.
   void show(Notice& notice) const {
@@ -56,7 +55,7 @@ class ResultBlocks {
   int receiver_;
   std::optional<Place> place_;
   Place staged_ = 0;
-  std::vector<std::byte*> targets_;  // Of one round.
+  ByRank<std::byte*> targets_;  // Of one round: where the block goes, at most to each rank and into the staging.
 };
 
 /// All rounds of it: shows `in`, combines the own chunk of what all show, and hands it to `receiver`, or kEverybody.

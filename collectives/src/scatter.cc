@@ -2,7 +2,6 @@
 
 #include "algorithms.h"
 #include "arguments.h"
-#include "closed_form.h"
 #include "selection.h"
 
 namespace shoal::detail {
@@ -23,8 +22,7 @@ void run(Communicator& comm, Operation operation, std::span<const std::byte> in,
   } else {
     check_empty_off_root(comm, call, "in", in);
   }
-  select_algorithm(comm, call, options);
-  call.steps = steps_of(call, partition.elements(), comm.size(), comm.rank());
+  select_algorithm(comm, call, partition.elements(), options);
 
   comm.perform(call, options.timeout, [&] {
     const bool binomial = call.algorithm == Algorithm::binomial;

@@ -6,6 +6,7 @@
 
 #include "algorithms.h"
 #include "arrivals.h"
+#include "closed_form.h"
 #include "kernels.h"
 #include "notices.h"
 
@@ -218,6 +219,18 @@ void select_algorithm(Communicator& comm, Call& call, const Options& options) {
   Selection selection = select(call.operation, options.algorithm, reduction, environment_choices(), size);
   if (!selection.mistake.empty()) comm.refuse(call, selection.mistake);
   call.algorithm = selection.algorithm;
+}
+
+void select_algorithm(Communicator& comm, Call& call, std::uint64_t whole, const Options& options) {
+  Call asked = call;
+  asked.algorithm = options.algorithm;
+  if (const auto before = comm.chosen_before(asked, whole)) {
+    call = *before;
+    return;
+  }
+  select_algorithm(comm, call, options);
+  call.steps = steps_of(call, whole, comm.size(), comm.rank());
+  comm.remember_choice(asked, whole, call);
 }
 
 }  // namespace shoal::detail

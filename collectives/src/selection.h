@@ -68,6 +68,8 @@ Selection select(Operation operation, Algorithm asked, std::optional<Reduction> 
 
 /// Sets call.algorithm for a call with `options`, or refuses the call.
 void select_algorithm(Communicator& comm, Call& call, const Options& options);
+/// The same, and call.steps; `whole`: elements of the whole vector as far as this rank knows.
+void select_algorithm(Communicator& comm, Call& call, std::uint64_t whole, const Options& options);
 
 /// True for the operations that combine values.
 bool reduces(Operation operation);

@@ -109,19 +109,17 @@ void ShmWaiting::look_for_circles(const Awaited& awaited, const CallContext& con
   // Pairs with the acquire below: who sees for whom this rank waits sees in which call.
   self_.awaits.store(static_cast<std::uint64_t>(receives ? awaited.from : awaited.to) + 1 + (receives ? 0 : kRoom),
                      std::memory_order_release);
-  const WaitView view{.state_of = states(),
-                      .awaited_by =
-                          [this](int rank) {
-                            const std::uint64_t awaits = mapping_.rank(rank).awaits.load(std::memory_order_acquire);
-                            const std::uint64_t peer = awaits & (kRoom - 1);
-                            if (peer == 0 || peer > static_cast<std::uint64_t>(size_)) return Awaited{};
-                            const int number = static_cast<int>(peer) - 1;
-                            return awaits < kRoom ? Awaited{.from = number} : Awaited{.to = number};
-                          },
-                      .nothing_sent_yet =
-                          [this](int from, int to) {
-                            return mapping_.channel(from, to).all_messages_taken();
-                          }};
+  const WaitView view{
+      .state_of = states(),
+      .awaited_by =
+          [this](int rank) {
+            const std::uint64_t awaits = mapping_.rank(rank).awaits.load(std::memory_order_acquire);
+            const std::uint64_t peer = awaits & (kRoom - 1);
+            if (peer == 0 || peer > static_cast<std::uint64_t>(size_)) return Awaited{};
+            const int number = static_cast<int>(peer) - 1;
+            return awaits < kRoom ? Awaited{.from = number} : Awaited{.to = number};
+          },
+      .nothing_sent_yet = [this](int from, int to) { return mapping_.channel(from, to).all_messages_taken(); }};
   const auto circle = find_crossed_wait(rank_, size_, view);
   if (!circle) return;
   const Error error = crossed_error(rank_, *circle, context);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -95,6 +96,17 @@ class Communicator {
   /// written by the writer; both as received by the rank that has them in the end.
   void charge(std::uint64_t sent, std::uint64_t received);
 
+  /// How a call that asked for the same was made, if it was the last of its operation: who chooses an algorithm need not
+  /// choose again. `whole`: elements of the whole vector, which for some operations are no part of the call.
+  std::optional<Call> chosen_before(const Call& asked, std::uint64_t whole) const {
+    const MadeBefore& last = made_before_[static_cast<std::size_t>(asked.operation)];
+    const bool same = last.chosen.algorithm != Algorithm::automatic && last.whole == whole && last.asked == asked;
+    return same ? std::optional(last.chosen) : std::nullopt;
+  }
+  void remember_choice(const Call& asked, std::uint64_t whole, const Call& chosen) {
+    made_before_[static_cast<std::size_t>(asked.operation)] = {asked, whole, chosen};
+  }
+
   /// Runs one call: `body` moves the bytes with the members above. An Error thrown from it breaks the
   /// communicator. Messages of different calls never meet: each carries the call's fingerprint.
   /// `timeout`: waiting allowed in the call; none: SHOAL_TIMEOUT, or no limit.
@@ -118,6 +130,11 @@ class Communicator {
   [[noreturn]] void refuse(const Call& call, const std::string& mistake);
 
  private:
+  struct MadeBefore {
+    Call asked{};
+    std::uint64_t whole = 0;
+    Call chosen{};  // With an algorithm, unless there is none yet.
+  };
   // A communicator of its own in the fabric, closed when this goes.
   class Lease;
   Communicator(detail::Fabric& fabric, std::uint64_t id, std::vector<int> members, int rank);
@@ -137,6 +154,7 @@ class Communicator {
   std::vector<int> members_;  // World ranks, by rank here; empty: the world.
   std::unique_ptr<Lease> lease_;
   detail::CallContext context_;
+  std::array<MadeBefore, kOperationCount> made_before_;  // The last of each operation.
 };
 
 }  // namespace shoal

@@ -82,6 +82,8 @@ struct Call {
   std::uint64_t count = 0;
   /// Transfers that this rank makes, where the caller knows it, for error texts; 0 where it does not.
   std::uint32_t steps = 0;
+
+  friend bool operator==(const Call&, const Call&) = default;
 };
 
 /// "all_reduce (ring, f32 sum, count 409600)", "gather (linear, i32, count 10, root 1)", "barrier (dissemination)".
