@@ -13,6 +13,10 @@ struct Kernel {
   decltype(Fold::function) fold = nullptr;
 };
 
+/// What tree_kernel() and fold_kernel() give out: those on vectors where there are any, else the plain ones. They ask once;
+/// this chooses anew at each call, for tests that change the targets.
+Kernel best_kernel(ReduceOp op, DataType type);
+
 Kernel plain_kernel(ReduceOp op, DataType type);
 DivideKernel plain_divide(DataType type);
 

@@ -9,13 +9,12 @@
 
 #include "collective_checks.h"
 #include "guarded_memory.h"
-#include "kernels.h"
+#include "kernel_table.h"
 
 namespace shoal::test {
 namespace {
 
-using detail::fold_kernel;
-using detail::tree_kernel;
+using detail::best_kernel;
 
 using ReducedTypes = Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
                            std::uint32_t, std::uint64_t, float, double, bf16, f16, bool>;
@@ -69,7 +68,7 @@ class Operands {
     }
     std::ranges::fill(out_.all().last(bytes_of(count) + kMargin), std::byte{0x5a});
     const auto result = out_.last(bytes_of(count), gap);
-    tree_kernel(op, kDataType<T>)(result.data(), operands, count);
+    best_kernel(op, kDataType<T>).tree(result.data(), operands, count);
     ASSERT_EQ(std::memcmp(result.data(), expected.data(), result.size()), 0)
         << case_text(count, kDataType<T>, op) << ", " << ranks << " operands, gap " << gap;
     const auto untouched = [](std::byte byte) { return byte == std::byte{0x5a}; };
@@ -147,7 +146,7 @@ TEST(EveryTarget, FoldsInPlaceAndTouchesNoByteBeyond) {
       }
     };
     for (const ReduceOp op : kAllReductions) {
-      if (fold_kernel(op, kDataType<T>).function == nullptr) continue;
+      if (best_kernel(op, kDataType<T>).fold == nullptr) continue;
       const auto expected = expected_of<T>(op == ReduceOp::mean ? ReduceOp::sum : op, 2, kMost);
       for (const std::int64_t target : targets()) {
         const OnTarget on_target(target);
@@ -156,7 +155,7 @@ TEST(EveryTarget, FoldsInPlaceAndTouchesNoByteBeyond) {
           const auto incoming = right.last(count * sizeof(T));
           write(into, 0);
           write(incoming, 1);
-          fold_kernel(op, kDataType<T>).function(into.data(), incoming.data(), into.size());
+          best_kernel(op, kDataType<T>).fold(into.data(), incoming.data(), into.size());
           ASSERT_EQ(std::memcmp(into.data(), expected.get(), into.size()), 0) << case_text(count, kDataType<T>, op);
         }
       }
@@ -182,7 +181,7 @@ TEST(EveryTarget, MayWriteOverAnyOperand) {
               operands.push_back(std::as_bytes(std::span(values[rank].get(), kCount)).data());
             }
             const auto out = std::as_writable_bytes(std::span(values[over].get(), kCount));
-            tree_kernel(op, kDataType<T>)(out.data(), operands, kCount);
+            best_kernel(op, kDataType<T>).tree(out.data(), operands, kCount);
             ASSERT_EQ(std::memcmp(out.data(), expected.get(), out.size()), 0)
                 << case_text(kCount, kDataType<T>, op) << ", " << ranks << " operands, over " << over;
           }
@@ -200,7 +199,7 @@ void expect_same_on_all(ReduceOp op, DataType type, const std::vector<Bits>& lef
   for (const std::int64_t target : targets()) {
     const OnTarget on_target(target);
     std::vector<Bits> result(left.size());
-    tree_kernel(op, type)(std::as_writable_bytes(std::span(result)).data(), operands, result.size());
+    best_kernel(op, type).tree(std::as_writable_bytes(std::span(result)).data(), operands, result.size());
     results.push_back(std::move(result));
     ASSERT_EQ(results.front(), results.back()) << name(type) << ' ' << name(op);
   }
@@ -244,6 +243,58 @@ TEST(EveryTarget, TakesMinimaAndMaximaOfAnyBitsAlike) {
   }
 }
 
+TEST(EveryTarget, IsAnotherSetOfKernels) {
+  std::vector<detail::TreeKernel> kernels;
+  for (const std::int64_t target : targets()) {
+    const OnTarget on_target(target);
+    const auto kernel = best_kernel(ReduceOp::sum, DataType::f32).tree;
+    EXPECT_EQ(std::ranges::find(kernels, kernel), kernels.end());
+    kernels.push_back(kernel);
+  }
+  EXPECT_EQ(detail::tree_kernel(ReduceOp::sum, DataType::f32), kernels.back()) << "the widest by default";
+}
+
+/// Every operand NaN, quiet, each of another payload.
+template <class T, class Bits>
+void expect_alignment_chooses_no_nan(ReduceOp op, Bits quiet_nan) {
+  constexpr std::size_t kMost = 150;
+  std::vector<std::vector<Bits>> values;
+  std::vector<const std::byte*> all;
+  for (std::size_t rank = 0; rank < 9; ++rank) {
+    values.emplace_back(kMost, static_cast<Bits>(quiet_nan + 1 + rank));
+    all.push_back(std::as_bytes(std::span(values.back())).data());
+  }
+  const GuardedMemory memory(kMost * sizeof(Bits) + 64);
+  for (std::size_t ranks = 2; ranks <= all.size(); ++ranks) {
+    for (std::size_t count = 1; count <= kMost; ++count) {
+      const auto at_offset = [&](std::size_t offset) {
+        const auto out = memory.first(count * sizeof(Bits), offset);
+        best_kernel(op, kDataType<T>).tree(out.data(), std::span(all).first(ranks), count);
+        return out;
+      };
+      const auto aligned = at_offset(0);
+      const std::vector<std::byte> expected(aligned.begin(), aligned.end());
+      for (std::size_t offset = 1; offset < 64; ++offset)
+        ASSERT_TRUE(std::ranges::equal(at_offset(offset), expected))
+            << case_text(count, kDataType<T>, op) << ", " << ranks << " operands, offset " << offset;
+    }
+  }
+}
+
+// Which of two NaNs a sum keeps is the compiler's and the processor's choice, but ranks whose buffers lie differently must
+// not differ in it.
+TEST(EveryTarget, KeepsTheSameOfTwoNansAtEveryAlignment) {
+  for (const std::int64_t target : targets()) {
+    const OnTarget on_target(target);
+    for (const ReduceOp op : {ReduceOp::sum, ReduceOp::prod, ReduceOp::mean}) {
+      expect_alignment_chooses_no_nan<float>(op, std::uint32_t{0x7fc0'0000});
+      expect_alignment_chooses_no_nan<double>(op, std::uint64_t{0x7ff8'0000'0000'0000});
+      expect_alignment_chooses_no_nan<bf16>(op, std::uint16_t{0x7fc0});
+      expect_alignment_chooses_no_nan<f16>(op, std::uint16_t{0x7e00});
+    }
+  }
+}
+
 TEST(EveryTarget, DividesAMeanOfIntegersExactlyAtItsLimits) {
   // Around multiples of the divisor, and at both ends of the type.
   for (const int ranks : {3, 7, 10, 1000}) {
@@ -259,7 +310,8 @@ TEST(EveryTarget, DividesAMeanOfIntegersExactlyAtItsLimits) {
     for (const std::int64_t target : targets()) {
       const OnTarget on_target(target);
       std::vector<std::uint32_t> out(first.size());
-      tree_kernel(ReduceOp::mean, DataType::u32)(std::as_writable_bytes(std::span(out)).data(), operands, out.size());
+      best_kernel(ReduceOp::mean, DataType::u32)
+          .tree(std::as_writable_bytes(std::span(out)).data(), operands, out.size());
       EXPECT_EQ(out, expected) << ranks;
     }
   }
@@ -275,7 +327,7 @@ TEST(EveryTarget, DividesAMeanOfMoreIntegersThanADoubleCountsExactly) {
   for (const std::int64_t target : targets()) {
     const OnTarget on_target(target);
     std::int32_t out = 0;
-    tree_kernel(ReduceOp::mean, DataType::i32)(std::as_writable_bytes(std::span(&out, 1)).data(), operands, 1);
+    best_kernel(ReduceOp::mean, DataType::i32).tree(std::as_writable_bytes(std::span(&out, 1)).data(), operands, 1);
     EXPECT_EQ(out, -2147483647);
   }
 }
