@@ -16,7 +16,7 @@ namespace shoal::detail {
 
 inline constexpr std::size_t kApart = 128;
 inline constexpr std::uint64_t kMagic = 0x4c414f48532e3130;  // "01.SHOAL" read as bytes.
-inline constexpr std::uint32_t kLayoutVersion = 3;
+inline constexpr std::uint32_t kLayoutVersion = 4;
 inline constexpr std::size_t kReleaseBytes = 20;
 inline constexpr std::size_t kTextBytes = 480;
 inline constexpr std::uint64_t kRecordCount = 256;
@@ -83,7 +83,7 @@ struct alignas(kApart) RankState {
   std::atomic<std::uint32_t> sleeping;  ///< 1 from before this rank sleeps until someone wakes it or it wakes.
   /// Writer: the rank.
   alignas(kApart) std::atomic<std::uint64_t> calls_begun;
-  std::atomic<std::uint64_t> calls_returned;  ///< The last call that this rank has come out of without an error.
+  std::atomic<std::uint64_t> calls_returned;  ///< The last call that this rank has come out of.
   std::atomic<std::uint64_t> awaits;  ///< Whom it has awaited for a while: rank + 1, plus 2^32 if to take; 0: nobody.
   CallRecord records[kRecordCount];   ///< Call n is in records[n % kRecordCount].
 };

@@ -38,9 +38,9 @@ std::optional<ShmWaiting::End> ShmWaiting::find_end(const Awaited& awaited, Call
   if (job_aborted()) return End{Cause::aborted};
   for (const int peer : {awaited.from, awaited.to}) {
     if (peer < 0 || !has_left(peer)) continue;
-    compare_calls(
-        context);  // It may have left because it took this call for another, in which it had nobody to wait for.
-    return End{Cause::left, peer};
+    // It may have left because it took this call for another, in which it had nobody to wait for.
+    compare_calls(context);
+    return End{find_later(mapping_.rank(peer), context) ? Cause::left_behind : Cause::left, peer};
   }
   if (context.timeout.count() > 0 && context.waited > context.timeout) return End{Cause::late};
 
@@ -49,8 +49,11 @@ std::optional<ShmWaiting::End> ShmWaiting::find_end(const Awaited& awaited, Call
   context.compared = context.waited;
   compare_calls(context);
   look_for_circles(awaited, context);
-  for (const int peer : {awaited.from, awaited.to})
-    if (peer >= 0 && owner_is_gone(peer)) return End{Cause::gone, peer};
+  for (const int peer : {awaited.from, awaited.to}) {
+    if (peer < 0) continue;
+    if (owner_is_gone(peer)) return End{Cause::gone, peer};
+    if (find_later(mapping_.rank(peer), context)) return End{Cause::left_behind, peer};
+  }
   return std::nullopt;
 }
 
@@ -62,6 +65,9 @@ void ShmWaiting::throw_end(End end, const Awaited& awaited, CallContext& context
       throw_aborted(awaited, context);
     case Cause::broken:
       throw_broken(context);
+    case Cause::left_behind:
+      if (const auto error = left_behind_error(rank_, end.peer, mapping_.rank(end.peer), context)) throw Error(*error);
+      throw left_error(rank_, end.peer, context);
     case Cause::left:
       throw left_error(rank_, end.peer, context);
     case Cause::late:
@@ -131,11 +137,9 @@ void ShmWaiting::look_for_circles(const Awaited& awaited, const CallContext& con
   throw Error(error);
 }
 
-void ShmWaiting::refuse_foreign(int peer, std::uint64_t fingerprint, std::optional<std::uint64_t> bytes,
-                                const CallContext& context) const {
-  const Error error =
-      foreign_message_error(rank_, mapping_.rank(rank_), peer, mapping_.rank(peer), fingerprint, context, bytes);
-  const auto sent = find_sent(mapping_.rank(peer), fingerprint, bytes);
+void ShmWaiting::refuse_foreign(int peer, const Arrived& arrived, const CallContext& context) const {
+  const Error error = foreign_message_error(rank_, mapping_.rank(rank_), peer, mapping_.rank(peer), arrived, context);
+  const auto sent = find_sent(mapping_.rank(peer), arrived.fingerprint, arrived.bytes);
   if (sent && sent->communicator != context.communicator) tell(sent->communicator, peer, error);
   throw Error(error);
 }
