@@ -49,6 +49,9 @@ std::optional<ShmWaiting::End> ShmWaiting::find_end(const Awaited& awaited, Call
   context.compared = context.waited;
   compare_calls(context);
   look_for_circles(awaited, context);
+  // Who died while it wrote what it had met told nobody, and need not be whom this rank waits for.
+  const int writer = dead_writer(state_of(context).broken.load(std::memory_order_relaxed));
+  if (writer >= 0) return End{Cause::gone, writer};
   for (const int peer : {awaited.from, awaited.to}) {
     if (peer < 0) continue;
     if (owner_is_gone(peer)) return End{Cause::gone, peer};
@@ -58,9 +61,10 @@ std::optional<ShmWaiting::End> ShmWaiting::find_end(const Awaited& awaited, Call
 }
 
 void ShmWaiting::throw_end(End end, const Awaited& awaited, CallContext& context) const {
+  const int waited_for = awaited.from >= 0 ? awaited.from : awaited.to;
   switch (end.cause) {
     case Cause::gone:
-      throw lost_error(rank_, end.peer, end.peer, "its process is gone", context);
+      throw lost_error(rank_, end.peer, end.peer == awaited.to ? end.peer : waited_for, "its process is gone", context);
     case Cause::aborted:
       throw_aborted(awaited, context);
     case Cause::broken:
@@ -73,7 +77,7 @@ void ShmWaiting::throw_end(End end, const Awaited& awaited, CallContext& context
     case Cause::late:
       break;
   }
-  throw timeout_error(rank_, awaited.from >= 0 ? awaited.from : awaited.to, context);
+  throw timeout_error(rank_, waited_for, context);
 }
 
 void ShmWaiting::throw_aborted(const Awaited& awaited, const CallContext& context) const {
@@ -153,10 +157,10 @@ void ShmWaiting::tell(std::uint64_t communicator, int peer, const Error& error) 
 }
 
 bool ShmWaiting::record_error(CommunicatorState& state, int peer, const Error& error) const noexcept {
-  auto expected = static_cast<std::uint32_t>(Once::unset);
-  if (!state.broken.compare_exchange_strong(expected, static_cast<std::uint32_t>(Once::being_written),
-                                            std::memory_order_relaxed))
-    return false;
+  auto found = static_cast<std::uint32_t>(Once::unset);
+  // Once more for each rank that was killed while it wrote: what it left is written over.
+  while (!state.broken.compare_exchange_strong(found, being_written_by(rank_), std::memory_order_relaxed))
+    if (dead_writer(found) < 0) return false;
   state.code = static_cast<std::uint32_t>(error.code());
   state.rank = rank_;
   state.peer = peer;
@@ -172,6 +176,11 @@ bool ShmWaiting::owner_is_gone(int peer) const {
   const std::int32_t owner = state.owner.load(std::memory_order_acquire);
   return owner > 0 && state.owner_namespace.load(std::memory_order_relaxed) == process_namespace() &&
          kill(owner, 0) != 0 && errno == ESRCH;
+}
+
+int ShmWaiting::dead_writer(std::uint32_t broken) const {
+  const int writer = writer_in(broken);
+  return writer >= 0 && writer < size_ && writer != rank_ && owner_is_gone(writer) ? writer : -1;
 }
 
 CommunicatorState& ShmWaiting::state_of(const CallContext& context) const {

@@ -70,6 +70,8 @@ class ShmWaiting {
   void tell(std::uint64_t communicator, int peer, const Error& error) const noexcept;
   void look_for_circles(const Awaited& awaited, const CallContext& context) const;
   bool owner_is_gone(int peer) const;
+  /// The rank that was killed while it wrote a communicator's first error; -1: none was.
+  int dead_writer(std::uint32_t broken) const;
   WaitPolicy policy_for(const CallContext& context) const;
 
   const JobSegment::Mapping& mapping_;

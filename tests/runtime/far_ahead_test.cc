@@ -51,9 +51,9 @@ void run_on_both(int ranks, const std::function<void(Communicator&, const Milest
   const Milestone milestone;
   const auto real = test::run_ranks(ranks, [&](Communicator& comm) { body(comm, &milestone); });
   EXPECT_TRUE(real.checks_passed()) << real;
-  const auto simulated = simulate(ranks, [&](Communicator& comm) { body(comm, nullptr); },
-                                  {.schedule = SimulationOptions::Schedule::in_order,
-                                   .channel_bytes = simulated_channel_bytes});
+  const auto simulated =
+      simulate(ranks, [&](Communicator& comm) { body(comm, nullptr); },
+               {.schedule = SimulationOptions::Schedule::in_order, .channel_bytes = simulated_channel_bytes});
   EXPECT_TRUE(simulated.ok()) << simulated;
   EXPECT_EQ(simulated.deadlock, "");
 }
@@ -90,9 +90,10 @@ void expect_text(int fitting, const Call& theirs, const Call& ours, const std::s
 }
 
 TEST(FarAhead, MessageNamesTheCallThatSentItThoughItIsOffTheRecord) {
-  expect_text(0, call(Operation::broadcast, 0), call(Operation::scatter, 0),
-              "mismatch: this rank is in call 1, scatter (linear, i32, count 1, root 0), peer 0 was in a call no longer "
-              "on record, broadcast (linear, i32, root 0), from which 4 bytes came");
+  expect_text(
+      0, call(Operation::broadcast, 0), call(Operation::scatter, 0),
+      "mismatch: this rank is in call 1, scatter (linear, i32, count 1, root 0), peer 0 was in a call no longer "
+      "on record, broadcast (linear, i32, root 0), from which 4 bytes came");
 }
 
 TEST(FarAhead, MessageOfALaterCallTooAndOfAnyKind) {
@@ -109,9 +110,10 @@ TEST(FarAhead, MessageOfALaterCallTooAndOfAnyKind) {
 }
 
 TEST(FarAhead, CountsThatDifferShowInTheBytes) {
-  expect_text(3, call(Operation::broadcast, 0, 9), call(Operation::broadcast, 0, 8),
-              "mismatch: this rank is in call 4, broadcast (linear, i32, count 8, root 0), peer 0 was in a call no longer "
-              "on record, broadcast (linear, i32, root 0), from which 36 bytes came");
+  expect_text(
+      3, call(Operation::broadcast, 0, 9), call(Operation::broadcast, 0, 8),
+      "mismatch: this rank is in call 4, broadcast (linear, i32, count 8, root 0), peer 0 was in a call no longer "
+      "on record, broadcast (linear, i32, root 0), from which 36 bytes came");
 }
 
 TEST(FarAhead, MessageFromPointToPointIsNamedWithItsCount) {
@@ -119,7 +121,8 @@ TEST(FarAhead, MessageFromPointToPointIsNamedWithItsCount) {
     const std::vector<std::byte> data(20);
     const auto error = error_of([&] {
       if (comm.rank() == 0) {
-        comm.perform({.operation = Operation::send, .type = DataType::f32, .count = 5}, {}, [&] { comm.send(1, data); });
+        comm.perform({.operation = Operation::send, .type = DataType::f32, .count = 5}, {},
+                     [&] { comm.send(1, data); });
         for (int i = 0; i < kFarAhead; ++i)
           comm.perform(call(Operation::broadcast, 0, 5), {}, [&] { comm.send(1, data); });
         if (milestone != nullptr) milestone->reached();
@@ -133,9 +136,10 @@ TEST(FarAhead, MessageFromPointToPointIsNamedWithItsCount) {
     });
     ASSERT_TRUE(error.has_value());
     EXPECT_EQ(error->code(), ErrorCode::mismatch);
-    EXPECT_THAT(error->what(),
-                HasSubstr("rank 1: mismatch: this rank is in call 1, broadcast (linear, i32, count 5, root 0), peer 0 was "
-                          "in a call no longer on record, send or exchange (auto, f32, count 5)"));
+    EXPECT_THAT(
+        error->what(),
+        HasSubstr("rank 1: mismatch: this rank is in call 1, broadcast (linear, i32, count 5, root 0), peer 0 was "
+                  "in a call no longer on record, send or exchange (auto, f32, count 5)"));
   });
 }
 
@@ -174,9 +178,10 @@ TEST(FarAhead, WaitForWhoHasLeftTheCallBehindIsAMismatch) {
     });
     ASSERT_TRUE(error.has_value());
     EXPECT_EQ(error->code(), ErrorCode::mismatch);
-    EXPECT_THAT(error->what(), HasSubstr("rank 1: mismatch: this rank is in call 1, scatter (linear, i32, count 1, root 2), "
-                                         "which peer 2 has left behind: it is in call 1001, gather (linear, i32, count 1, "
-                                         "root 2)"));
+    EXPECT_THAT(error->what(),
+                HasSubstr("rank 1: mismatch: this rank is in call 1, scatter (linear, i32, count 1, root 2), "
+                          "which peer 2 has left behind: it is in call 1001, gather (linear, i32, count 1, "
+                          "root 2)"));
   });
 }
 
@@ -200,9 +205,10 @@ TEST(FarAhead, SendingToWhoHasLeftTheCallBehindIsAMismatch) {
     });
     ASSERT_TRUE(error.has_value());
     EXPECT_EQ(error->code(), ErrorCode::mismatch);
-    EXPECT_THAT(error->what(), HasSubstr("rank 1: mismatch: this rank is in call 1, gather (linear, i32, count 1, root 2), "
-                                         "which peer 2 has left behind: it is in call 1001, scatter (linear, i32, count 1, "
-                                         "root 1)"));
+    EXPECT_THAT(error->what(),
+                HasSubstr("rank 1: mismatch: this rank is in call 1, gather (linear, i32, count 1, root 2), "
+                          "which peer 2 has left behind: it is in call 1001, scatter (linear, i32, count 1, "
+                          "root 1)"));
   };
   run_on_both(3, body);
   run_on_both(3, body, 16);
