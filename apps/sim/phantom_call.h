@@ -18,8 +18,8 @@ using PhantomCall = calls::CollectiveCall;
 /// The addresses that stand for the data of all ranks: one set, as nobody reads or writes them.
 class PhantomData {
  public:
-  /// Enough for calls of up to `count` elements of 8 bytes, in a world of `ranks`.
-  PhantomData(std::uint64_t count, int ranks);
+  /// Enough for calls of up to `count` elements of the size of this type, in a world of `ranks`.
+  PhantomData(std::uint64_t count, int ranks, DataType type);
 
   template <class T>
   std::span<T> in(std::uint64_t count) const {
@@ -40,5 +40,8 @@ void make_call(Communicator& comm, PhantomCall call, const PhantomData& data);
 
 /// How predictions are run: whole messages, nobody waits for room, ranks go on in the order in which they can.
 SimulationOptions prediction_options();
+
+/// Throws what ended a simulated run, unless it went well: of the ranks' errors the one that is not hearsay.
+void expect_success(const SimulationResult& run);
 
 }  // namespace shoal::sim

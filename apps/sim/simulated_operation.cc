@@ -17,11 +17,10 @@ bool matches(const SimulatedOperation::Rank& rank, const Cost& predicted) {
 }  // namespace
 
 SimulatedOperation simulate_operation(const PhantomCall& call, int ranks) {
-  const PhantomData data(call.count, ranks);
+  const PhantomData data(call.count, ranks, call.type);
   const SimulationResult run = simulate(
       ranks, [&](Communicator& comm) { make_call(comm, call, data); }, prediction_options());
-  for (const SimulatedRank& rank : run.ranks)
-    if (!rank.error.empty()) throw Error(rank.error_code.value_or(ErrorCode::system), rank.error);
+  expect_success(run);
 
   SimulatedOperation result{.operation = call.operation,
                             .algorithm = calls::algorithm_in(run.ranks[0].traffic, call.operation),

@@ -42,7 +42,7 @@ void for_each_operation(const train::OperationLedger& ledger, Visit&& visit) {
 SimulatedTraining simulate_training(const TrainingShape& shape) {
   const train::Layout layout(shape.dims);
   const auto calls = calls_of_a_step(shape);
-  const PhantomData data(layout.largest_layer(), shape.ranks);
+  const PhantomData data(layout.largest_layer(), shape.ranks, DataType::f64);  // The widest of the plan's calls.
   const auto step = [&](Communicator& comm) {
     for (const train::PlannedCall& call : calls)
       for (std::uint64_t time = 0; time < call.times; ++time)
@@ -51,11 +51,11 @@ SimulatedTraining simulate_training(const TrainingShape& shape) {
                   data);
   };
   const SimulationResult run = simulate(shape.ranks, step, prediction_options());
+  expect_success(run);
 
   SimulatedTraining result{.shape = shape, .parameters = layout.parameters(), .ranks = {}, .closed_form_matches = true};
   for (int rank = 0; rank < shape.ranks; ++rank) {
     const SimulatedRank& ran = run.ranks[static_cast<std::size_t>(rank)];
-    if (!ran.error.empty()) throw Error(ran.error_code.value_or(ErrorCode::system), ran.error);
     TrainingRank figures{.step = train::by_operation(ran.traffic)};
     fill_memory(figures, shape, layout, rank);
     if (figures.step != train::predict(calls, rank, shape.ranks)) result.closed_form_matches = false;

@@ -131,6 +131,16 @@ std::optional<RecordedCall> find_sent(const RankState& state, std::uint64_t fing
   return found;
 }
 
+std::optional<RecordedCall> find_later(const RankState& state, const CallContext& context) {
+  std::optional<RecordedCall> found;
+  visit_calls(state, [&](const RecordedCall& recorded) {
+    if (recorded.communicator != context.communicator || recorded.sequence == 0) return true;
+    if (context.sequence != 0 && recorded.sequence > context.sequence) found = recorded;
+    return false;
+  });
+  return found;
+}
+
 std::optional<CallMismatch> find_mismatch(int rank, int world_size, const CallContext& context,
                                           const StateOf& state_of) {
   if (context.sequence == 0) return std::nullopt;

@@ -20,7 +20,7 @@ class CallBook {
 
   /// Enters a call; what moves from now on is charged to its row.
   void begin(const CallContext& context) noexcept;
-  /// The call has returned.
+  /// The call has returned, or thrown.
   void end() noexcept;
   void charge_sent(std::uint64_t bytes) noexcept;
   void charge_received(std::uint64_t bytes) noexcept;
@@ -51,6 +51,10 @@ bool may_have_begun(const RankState& state, const RecordedCall& call);
 /// tell one call from another: there `bytes`, the message's size, does too.
 std::optional<RecordedCall> find_sent(const RankState& state, std::uint64_t fingerprint,
                                       std::optional<std::uint64_t> bytes);
+
+/// The latest collective call on the context's communicator that the rank has begun after the one with the context's number,
+/// if it has; none for calls without a number.
+std::optional<RecordedCall> find_later(const RankState& state, const CallContext& context);
 
 /// The state of each world rank.
 using StateOf = std::function<const RankState&(int)>;

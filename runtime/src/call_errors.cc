@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "crossed_wait.h"
+#include "fingerprint.h"
 
 namespace shoal::detail {
 namespace {
@@ -15,15 +16,33 @@ std::string call_text(const Call& call, std::uint64_t sequence) {
   return sequence == 0 ? describe(call) : fmt::format("call {}, {}", sequence, describe(call));
 }
 
-Error mismatch_error(int rank, int peer, const RecordedCall& ours, const std::optional<RecordedCall>& theirs,
+/// "is in call 4, all_reduce (ring, f32 sum, count 10)".
+std::string doing_text(const RecordedCall& recorded) {
+  return fmt::format("{} in {}", recorded.returned ? "was" : "is", call_text(recorded.call, recorded.sequence));
+}
+
+/// Of a call that is not on record any more: "broadcast (binomial, f32, root 0), from which 40 bytes came".
+std::string off_record_text(const Arrived& arrived) {
+  Call call = call_in(arrived.fingerprint);
+  if (call.operation == Operation::send && arrived.bytes) {
+    call.count = *arrived.bytes / element_bytes(call.type);
+    return "a call no longer on record, send or exchange" + describe(call).substr(name(call.operation).size());
+  }
+  std::string text = describe(call);
+  if (const auto count = text.find(", count 0"); count != std::string::npos) text.erase(count, 9);  // Not known.
+  return "a call no longer on record, " + text +
+         (arrived.bytes ? fmt::format(", from which {} bytes came", *arrived.bytes) : std::string());
+}
+
+Error mismatch_error(int rank, int peer, const RecordedCall& ours, const std::string& peer_text,
                      const CallContext& context) {
-  const auto tense = [](const RecordedCall& call) { return call.returned ? "was" : "is"; };
   return {ErrorCode::mismatch,
-          fmt::format("rank {}: mismatch: this rank {} in {}, peer {} {} in {}", rank_text(context, rank), tense(ours),
-                      call_text(ours.call, ours.sequence), rank_text(context, peer), theirs ? tense(*theirs) : "was",
-                      theirs ? call_text(theirs->call, theirs->sequence) : "another call"),
+          fmt::format("rank {}: mismatch: this rank {}, peer {} {}", rank_text(context, rank), doing_text(ours),
+                      rank_text(context, peer), peer_text),
           rank_in(context, peer)};
 }
+
+RecordedCall own_call(const CallContext& context) { return {.call = context.call, .sequence = context.sequence}; }
 
 }  // namespace
 
@@ -83,20 +102,20 @@ Error timeout_error(int rank, int waited_for, const CallContext& context) {
 Error size_error(int rank, int peer, const RankState& theirs, std::uint64_t sent_bytes, std::size_t expected_bytes,
                  const CallContext& context) {
   const bool point_to_point = context.sequence == 0;
-  const auto sent = point_to_point ? find_sent(theirs, context.fingerprint, sent_bytes) : std::nullopt;
+  std::string peer_call;
+  if (point_to_point) {
+    const auto sent = find_sent(theirs, context.fingerprint, sent_bytes);
+    peer_call = ", in " + (sent ? describe(sent->call) : off_record_text({context.fingerprint, sent_bytes}));
+  }
   return {ErrorCode::mismatch,
           fmt::format("rank {}: mismatch {}: peer {} sent {} bytes where {} were expected{}", rank_text(context, rank),
                       point_to_point ? "in " + describe(context.call) : where(context), rank_text(context, peer),
-                      sent_bytes, expected_bytes, sent ? ", in " + describe(sent->call) : ""),
+                      sent_bytes, expected_bytes, peer_call),
           rank_in(context, peer)};
 }
 
-Error mismatch_error(int rank, int peer, const std::optional<RecordedCall>& theirs, const CallContext& context) {
-  return mismatch_error(rank, peer, {.call = context.call, .sequence = context.sequence}, theirs, context);
-}
-
 Error mismatch_error(int rank, const CallMismatch& mismatch, const CallContext& context) {
-  return mismatch_error(rank, mismatch.peer, mismatch.ours, mismatch.theirs, context);
+  return mismatch_error(rank, mismatch.peer, mismatch.ours, doing_text(mismatch.theirs), context);
 }
 
 Error crossed_error(int rank, const CrossedWait& circle, const CallContext& context) {
@@ -120,20 +139,35 @@ std::optional<Error> unfitting_call_error(int rank, int world_size, const StateO
   return mismatch_error(rank, *mismatch, context);
 }
 
-Error unread_error(int rank, int sender, int receiver, const std::optional<RecordedCall>& call,
-                   const CallContext& context) {
+Error unread_error(int rank, int sender, int receiver, const RankState& sender_state,
+                   const std::optional<Arrived>& message, const CallContext& context) {
+  const auto call = message ? find_sent(sender_state, message->fingerprint, message->bytes) : std::nullopt;
   return {ErrorCode::mismatch,
           fmt::format("rank {}: mismatch: rank {} left without receiving what rank {} had sent it in {}",
                       rank_text(context, rank), rank_text(context, receiver), rank_text(context, sender),
-                      call ? call_text(call->call, call->sequence) : "some call"),
+                      call      ? call_text(call->call, call->sequence)
+                      : message ? off_record_text(*message)
+                                : "some call"),
           rank == sender ? receiver : sender};
 }
 
-Error foreign_message_error(int rank, const RankState& own, int peer, const RankState& theirs,
-                            std::uint64_t fingerprint, const CallContext& context, std::optional<std::uint64_t> bytes) {
-  const auto first = find_first_mismatch(own, peer, theirs, context.communicator);
-  if (!first) return mismatch_error(rank, peer, find_sent(theirs, fingerprint, bytes), context);
-  return mismatch_error(rank, *first, context);
+Error foreign_message_error(int rank, const RankState& own, int peer, const RankState& theirs, const Arrived& arrived,
+                            const CallContext& context) {
+  if (const auto first = find_first_mismatch(own, peer, theirs, context.communicator))
+    return mismatch_error(rank, *first, context);
+  const auto sent = find_sent(theirs, arrived.fingerprint, arrived.bytes);
+  return mismatch_error(rank, peer, own_call(context), sent ? doing_text(*sent) : "was in " + off_record_text(arrived),
+                        context);
+}
+
+std::optional<Error> left_behind_error(int rank, int peer, const RankState& theirs, const CallContext& context) {
+  const auto later = find_later(theirs, context);
+  if (!later) return std::nullopt;
+  return Error(
+      ErrorCode::mismatch,
+      fmt::format("rank {}: mismatch: this rank {}, which peer {} has left behind: it {}", rank_text(context, rank),
+                  doing_text(own_call(context)), rank_text(context, peer), doing_text(*later)),
+      rank_in(context, peer));
 }
 
 Error broken_error(int rank, const FirstError& error, bool first, const CallContext& context) {

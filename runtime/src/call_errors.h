@@ -23,6 +23,12 @@ struct FirstError {
   std::string text{};
 };
 
+/// What a rank finds of another's call, besides its record.
+struct Arrived {
+  std::uint64_t fingerprint = 0;
+  std::optional<std::uint64_t> bytes{};  ///< Of the message; none of an arrival in a round.
+};
+
 /// Whom a call waits for, in world ranks; -1: nobody.
 struct Awaited {
   int from = -1;
@@ -49,9 +55,6 @@ Error foreign_place_error(int rank, std::uint64_t place, std::size_t bytes, cons
 /// `theirs`, says what call it was.
 Error size_error(int rank, int peer, const RankState& theirs, std::uint64_t sent_bytes, std::size_t expected_bytes,
                  const CallContext& context);
-/// A peer is, or was, in another call (`theirs`, where that is known) where it should have made the one that this rank is
-/// in.
-Error mismatch_error(int rank, int peer, const std::optional<RecordedCall>& theirs, const CallContext& context);
 /// Two calls that do not fit, as they are on record.
 Error mismatch_error(int rank, const CallMismatch& mismatch, const CallContext& context);
 /// Ranks that wait for each other in a circle, in calls that do not meet.
@@ -61,13 +64,17 @@ Error crossed_error(int rank, const CrossedWait& circle, const CallContext& cont
 /// communicator to be marked broken.
 std::optional<Error> unfitting_call_error(int rank, int world_size, const StateOf& state_of, CallContext& context);
 /// A message of another call came. The two ranks' first calls that do not fit are what it tells, where they are on
-/// record: the message may be of a later call, or be met in one, as ranks that only send do not wait.
-Error foreign_message_error(int rank, const RankState& own, int peer, const RankState& theirs,
-                            std::uint64_t fingerprint, const CallContext& context,
-                            std::optional<std::uint64_t> bytes = std::nullopt);
-/// A message that `sender` sent was never received, and `receiver` has left. `rank`, which finds it, is one of them.
-Error unread_error(int rank, int sender, int receiver, const std::optional<RecordedCall>& call,
-                   const CallContext& context);
+/// record: the message may be of a later call, or be met in one, as ranks that only send do not wait. Where the sender is
+/// so far on that its call is not, what the message itself says.
+Error foreign_message_error(int rank, const RankState& own, int peer, const RankState& theirs, const Arrived& arrived,
+                            const CallContext& context);
+/// Of a peer that this rank waits for in a collective call: it has begun a later one on the communicator, so that what this
+/// rank waits for, unless it is there by now, will never be.
+std::optional<Error> left_behind_error(int rank, int peer, const RankState& theirs, const CallContext& context);
+/// A message that `sender` sent was never received, and `receiver` has left. `rank`, which finds it, is one of them; only
+/// the receiver sees what it is.
+Error unread_error(int rank, int sender, int receiver, const RankState& sender_state,
+                   const std::optional<Arrived>& message, const CallContext& context);
 /// The communicator broke on another rank, or earlier. The first that a rank hears of a mismatch or a lost peer
 /// (`first`) is that; later calls, and all else, are `broken`.
 Error broken_error(int rank, const FirstError& error, bool first, const CallContext& context);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "call_book.h"
+#include "fingerprint.h"
 #include "shoal/runtime/units.h"
 
 namespace shoal {
@@ -79,12 +80,12 @@ void Communicator::begin(const Call& call, std::optional<std::chrono::millisecon
     context_.sequence = ++sequence_;
     // Of this call and of all before it, so that what no message of a call could show, the next call's will.
     history_ = mixed(mixed(history_, detail::packed_kinds(call)), call.count);
-    context_.fingerprint = history_;
+    context_.fingerprint = detail::fingerprint_of(call, history_);
   } else {
     // The two ends of a message make different calls, and need not have made equally many before; sizes are compared when
     // the message comes.
     context_.sequence = 0;
-    context_.fingerprint = mixed(mixed(context_.communicator, 0), static_cast<std::uint64_t>(call.type));
+    context_.fingerprint = detail::point_to_point_fingerprint(call.type, mixed(context_.communicator, 0));
   }
   context_.step = 0;
   context_.timeout = timeout ? *timeout : default_timeout_.value_or(std::chrono::milliseconds{0});

@@ -4,11 +4,15 @@
 #include "fiber_scheduler.h"
 
 #include <cxxabi.h>
+#include <fmt/format.h>
 
 #include <boost/context/protected_fixedsize_stack.hpp>
 #include <cassert>
 #include <memory>
+#include <new>
 #include <utility>
+
+#include "shoal/runtime/error.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/common_interface_defs.h>
@@ -50,8 +54,19 @@ FiberScheduler::FiberScheduler(int fibers, bool random, std::uint64_t seed, std:
 
 void FiberScheduler::run(const std::function<void(int)>& body, const std::function<void()>& stuck) {
   boost::context::protected_fixedsize_stack allocator(stack_bytes_);
+  const auto stack_of = [&](std::size_t fiber) {
+    try {
+      return allocator.allocate();
+    } catch (const std::bad_alloc&) {
+      throw Error(
+          ErrorCode::system,
+          fmt::format("simulate: no stack for rank {} of {}: {} bytes of addresses are not to be had; see ulimit "
+                      "-v, and vm.max_map_count, of which each stack takes two",
+                      fiber, fibers_.size(), stack_bytes_));
+    }
+  };
   for (std::size_t i = 0; i < fibers_.size(); ++i) {
-    auto context = allocator.allocate();
+    auto context = stack_of(i);
     stacks_[i] = {.bottom = static_cast<std::byte*>(context.sp) - context.size, .bytes = context.size};
     fibers_[i] = boost::context::fiber(
         std::allocator_arg, boost::context::preallocated(context.sp, context.size, context), allocator,

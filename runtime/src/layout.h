@@ -38,8 +38,16 @@ struct alignas(kApart) SegmentHeader {
   std::uint32_t cores;  ///< Ranks that can run at once, as read when the job was launched.
 };
 
-/// States of a record that several may try to write and the first one does.
+/// States of a record that several may try to write and the first one does. Who writes a communicator's error adds its
+/// rank, so that others can tell when it was killed in between.
 enum class Once : std::uint32_t { unset, being_written, set };
+constexpr std::uint32_t being_written_by(int rank) {
+  return static_cast<std::uint32_t>(Once::being_written) | static_cast<std::uint32_t>(rank) << 8;
+}
+/// The rank that is writing; -1: none.
+constexpr int writer_in(std::uint32_t once) {
+  return (once & 0xff) == static_cast<std::uint32_t>(Once::being_written) ? static_cast<int>(once >> 8) : -1;
+}
 
 /// The first failure. Writer: the launcher.
 struct alignas(kApart) JobState {
@@ -51,9 +59,9 @@ struct alignas(kApart) JobState {
 };
 
 /// A communicator's first error, and whether its slot is in use. Writer of the error: the rank that moves `broken`
-/// from unset; the one that takes a free slot resets it.
+/// from unset, or from a writer that is dead; the one that takes a free slot resets it.
 struct alignas(kApart) CommunicatorState {
-  std::atomic<std::uint32_t> broken;  ///< Once.
+  std::atomic<std::uint32_t> broken;  ///< Once; while it is being written with the writer's world rank.
   std::uint32_t code;                 ///< ErrorCode.
   std::int32_t rank;                  ///< Who met the error, a world rank.
   std::int32_t peer;                  ///< With whom, a world rank or -1.
@@ -83,7 +91,7 @@ struct alignas(kApart) RankState {
   std::atomic<std::uint32_t> sleeping;  ///< 1 from before this rank sleeps until someone wakes it or it wakes.
   /// Writer: the rank.
   alignas(kApart) std::atomic<std::uint64_t> calls_begun;
-  std::atomic<std::uint64_t> calls_returned;  ///< The last call that this rank has come out of without an error.
+  std::atomic<std::uint64_t> calls_returned;  ///< The last call that this rank has come out of.
   std::atomic<std::uint64_t> awaits;  ///< Whom it has awaited for a while: rank + 1, plus 2^32 if to take; 0: nobody.
   CallRecord records[kRecordCount];   ///< Call n is in records[n % kRecordCount].
 };

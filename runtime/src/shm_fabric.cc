@@ -114,7 +114,7 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
         if (theirs.fingerprint == context.fingerprint)
           throw size_error(rank_, transfer.from, segment_.mapping().rank(transfer.from), theirs.bytes,
                            transfer.in.size(), context);
-        waiting_.refuse_foreign(transfer.from, theirs.fingerprint, theirs.bytes, context);
+        waiting_.refuse_foreign(transfer.from, {theirs.fingerprint, theirs.bytes}, context);
       }
       waiting_.wake_peer(pending.from);
       if (incoming->done()) {
@@ -153,10 +153,11 @@ std::optional<Error> ShmFabric::find_unread(const CallContext& context) {
   for (int peer = 0; peer < size_; ++peer) {
     const auto index = static_cast<std::size_t>(peer);
     if (peer == rank_ || !waiting_.has_left(peer)) continue;  // Who is still there, and waits, finds this rank left.
+    const RankState& theirs = segment_.mapping().rank(peer);
     if (const auto unread = readers_[index].open())
-      return unread_error(rank_, peer, rank_,
-                          find_sent(segment_.mapping().rank(peer), unread->fingerprint, unread->bytes), context);
-    if (!writers_[index].all_taken()) return unread_error(rank_, rank_, peer, std::nullopt, context);
+      return unread_error(rank_, peer, rank_, theirs, Arrived{unread->fingerprint, unread->bytes}, context);
+    if (!writers_[index].all_taken())
+      return unread_error(rank_, rank_, peer, segment_.mapping().rank(rank_), std::nullopt, context);
   }
   return std::nullopt;
 }
@@ -195,6 +196,7 @@ void ShmFabric::mark_broken(CallContext& context, const Error& error) noexcept {
   for (CommunicatorState* state : {&segment_.mapping().communicator(kAnyCommunicator), &waiting_.state_of(context)})
     first = waiting_.record_error(*state, world_rank(context, error.peer()), error) || first;
   if (first) segment_.mapping().wake_all();
+  book_.end();
 }
 
 Traffic ShmFabric::traffic() const { return read_ledger(segment_.mapping().ledger(rank_)); }

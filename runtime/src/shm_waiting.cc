@@ -38,9 +38,9 @@ std::optional<ShmWaiting::End> ShmWaiting::find_end(const Awaited& awaited, Call
   if (job_aborted()) return End{Cause::aborted};
   for (const int peer : {awaited.from, awaited.to}) {
     if (peer < 0 || !has_left(peer)) continue;
-    compare_calls(
-        context);  // It may have left because it took this call for another, in which it had nobody to wait for.
-    return End{Cause::left, peer};
+    // It may have left because it took this call for another, in which it had nobody to wait for.
+    compare_calls(context);
+    return End{find_later(mapping_.rank(peer), context) ? Cause::left_behind : Cause::left, peer};
   }
   if (context.timeout.count() > 0 && context.waited > context.timeout) return End{Cause::late};
 
@@ -49,25 +49,35 @@ std::optional<ShmWaiting::End> ShmWaiting::find_end(const Awaited& awaited, Call
   context.compared = context.waited;
   compare_calls(context);
   look_for_circles(awaited, context);
-  for (const int peer : {awaited.from, awaited.to})
-    if (peer >= 0 && owner_is_gone(peer)) return End{Cause::gone, peer};
+  // Who died while it wrote what it had met told nobody, and need not be whom this rank waits for.
+  const int writer = dead_writer(state_of(context).broken.load(std::memory_order_relaxed));
+  if (writer >= 0) return End{Cause::gone, writer};
+  for (const int peer : {awaited.from, awaited.to}) {
+    if (peer < 0) continue;
+    if (owner_is_gone(peer)) return End{Cause::gone, peer};
+    if (find_later(mapping_.rank(peer), context)) return End{Cause::left_behind, peer};
+  }
   return std::nullopt;
 }
 
 void ShmWaiting::throw_end(End end, const Awaited& awaited, CallContext& context) const {
+  const int waited_for = awaited.from >= 0 ? awaited.from : awaited.to;
   switch (end.cause) {
     case Cause::gone:
-      throw lost_error(rank_, end.peer, end.peer, "its process is gone", context);
+      throw lost_error(rank_, end.peer, end.peer == awaited.to ? end.peer : waited_for, "its process is gone", context);
     case Cause::aborted:
       throw_aborted(awaited, context);
     case Cause::broken:
       throw_broken(context);
+    case Cause::left_behind:
+      if (const auto error = left_behind_error(rank_, end.peer, mapping_.rank(end.peer), context)) throw Error(*error);
+      throw left_error(rank_, end.peer, context);
     case Cause::left:
       throw left_error(rank_, end.peer, context);
     case Cause::late:
       break;
   }
-  throw timeout_error(rank_, awaited.from >= 0 ? awaited.from : awaited.to, context);
+  throw timeout_error(rank_, waited_for, context);
 }
 
 void ShmWaiting::throw_aborted(const Awaited& awaited, const CallContext& context) const {
@@ -127,11 +137,9 @@ void ShmWaiting::look_for_circles(const Awaited& awaited, const CallContext& con
   throw Error(error);
 }
 
-void ShmWaiting::refuse_foreign(int peer, std::uint64_t fingerprint, std::optional<std::uint64_t> bytes,
-                                const CallContext& context) const {
-  const Error error =
-      foreign_message_error(rank_, mapping_.rank(rank_), peer, mapping_.rank(peer), fingerprint, context, bytes);
-  const auto sent = find_sent(mapping_.rank(peer), fingerprint, bytes);
+void ShmWaiting::refuse_foreign(int peer, const Arrived& arrived, const CallContext& context) const {
+  const Error error = foreign_message_error(rank_, mapping_.rank(rank_), peer, mapping_.rank(peer), arrived, context);
+  const auto sent = find_sent(mapping_.rank(peer), arrived.fingerprint, arrived.bytes);
   if (sent && sent->communicator != context.communicator) tell(sent->communicator, peer, error);
   throw Error(error);
 }
@@ -145,10 +153,10 @@ void ShmWaiting::tell(std::uint64_t communicator, int peer, const Error& error) 
 }
 
 bool ShmWaiting::record_error(CommunicatorState& state, int peer, const Error& error) const noexcept {
-  auto expected = static_cast<std::uint32_t>(Once::unset);
-  if (!state.broken.compare_exchange_strong(expected, static_cast<std::uint32_t>(Once::being_written),
-                                            std::memory_order_relaxed))
-    return false;
+  auto found = static_cast<std::uint32_t>(Once::unset);
+  // Once more for each rank that was killed while it wrote: what it left is written over.
+  while (!state.broken.compare_exchange_strong(found, being_written_by(rank_), std::memory_order_relaxed))
+    if (dead_writer(found) < 0) return false;
   state.code = static_cast<std::uint32_t>(error.code());
   state.rank = rank_;
   state.peer = peer;
@@ -164,6 +172,11 @@ bool ShmWaiting::owner_is_gone(int peer) const {
   const std::int32_t owner = state.owner.load(std::memory_order_acquire);
   return owner > 0 && state.owner_namespace.load(std::memory_order_relaxed) == process_namespace() &&
          kill(owner, 0) != 0 && errno == ESRCH;
+}
+
+int ShmWaiting::dead_writer(std::uint32_t broken) const {
+  const int writer = writer_in(broken);
+  return writer >= 0 && writer < size_ && writer != rank_ && owner_is_gone(writer) ? writer : -1;
 }
 
 CommunicatorState& ShmWaiting::state_of(const CallContext& context) const {

@@ -40,8 +40,7 @@ class ShmWaiting {
 
   /// Throws `mismatch` for what came from `peer`, of another call than this one; if that is on another communicator, its
   /// ranks are told as well.
-  [[noreturn]] void refuse_foreign(int peer, std::uint64_t fingerprint, std::optional<std::uint64_t> bytes,
-                                   const CallContext& context) const;
+  [[noreturn]] void refuse_foreign(int peer, const Arrived& arrived, const CallContext& context) const;
   /// Writes a communicator's first error; false if it has one.
   bool record_error(CommunicatorState& state, int peer, const Error& error) const noexcept;
 
@@ -57,7 +56,7 @@ class ShmWaiting {
     RankState& state;
   };
 
-  enum class Cause : std::uint8_t { gone, aborted, broken, left, late };
+  enum class Cause : std::uint8_t { gone, aborted, broken, left, left_behind, late };
   struct End {
     Cause cause;
     int peer = -1;
@@ -71,6 +70,8 @@ class ShmWaiting {
   void tell(std::uint64_t communicator, int peer, const Error& error) const noexcept;
   void look_for_circles(const Awaited& awaited, const CallContext& context) const;
   bool owner_is_gone(int peer) const;
+  /// The rank that was killed while it wrote a communicator's first error; -1: none was.
+  int dead_writer(std::uint32_t broken) const;
   WaitPolicy policy_for(const CallContext& context) const;
 
   const JobSegment::Mapping& mapping_;

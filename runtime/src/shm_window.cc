@@ -29,7 +29,7 @@ std::span<const std::byte> ShmWindow::await(int peer, CallContext& context) {
   const auto arrived = [&] { return theirs.has_arrived(context.round); };
   if (!arrived()) waiting_.wait({.from = peer, .arrival = true}, context, arrived);
   if (theirs.fingerprint != context.fingerprint)
-    waiting_.refuse_foreign(peer, theirs.fingerprint, std::nullopt, context);
+    waiting_.refuse_foreign(peer, {theirs.fingerprint, std::nullopt}, context);
   return theirs.payload;
 }
 

@@ -96,20 +96,17 @@ std::optional<SimulatedJob::Unread> SimulatedJob::find_unread() const {
   for (int from = 0; from < static_cast<int>(channels_.size()); ++from) {
     for (const auto& [to, channel] : channels_[static_cast<std::size_t>(from)]) {
       if (const SimulatedMessage* message = channel.front())
-        return Unread{to, unread_error(to, from, to,
-                                       find_sent(*ranks_[static_cast<std::size_t>(from)].state, message->fingerprint,
-                                                 message->bytes),
-                                       {})};
+        return Unread{to, unread_error(to, from, to, *ranks_[static_cast<std::size_t>(from)].state,
+                                       Arrived{message->fingerprint, message->bytes}, {})};
     }
   }
   return std::nullopt;
 }
 
-void SimulatedJob::refuse_foreign(int rank, int peer, std::uint64_t fingerprint, std::optional<std::uint64_t> bytes,
-                                  const CallContext& context) {
+void SimulatedJob::refuse_foreign(int rank, int peer, const Arrived& arrived, const CallContext& context) {
   const RankState& theirs = *this->rank(peer).state;
-  const Error error = foreign_message_error(rank, *this->rank(rank).state, peer, theirs, fingerprint, context, bytes);
-  const auto sent = find_sent(theirs, fingerprint, bytes);
+  const Error error = foreign_message_error(rank, *this->rank(rank).state, peer, theirs, arrived, context);
+  const auto sent = find_sent(theirs, arrived.fingerprint, arrived.bytes);
   if (sent && sent->communicator != context.communicator)
     set_broken(sent->communicator, {.code = error.code(), .rank = rank, .peer = peer, .text = error.what()});
   throw Error(error);
@@ -149,6 +146,16 @@ void SimulatedJob::resolve_standstill() {
     for (const std::uint64_t communicator : circle->communicators)
       set_broken(communicator, {.code = error.code(), .rank = index, .peer = circle->peer, .text = error.what()});
     return;
+  }
+  for (int index = 0; index < size(); ++index) {
+    const CallContext* context = rank(index).blocked_in;
+    if (context == nullptr || broken(context->communicator) != nullptr) continue;
+    for (const int peer : {rank(index).awaited.from, rank(index).awaited.to}) {
+      const auto error = peer < 0 ? std::nullopt : left_behind_error(index, peer, *rank(peer).state, *context);
+      if (!error) continue;
+      set_broken(context->communicator, {.code = error->code(), .rank = index, .peer = peer, .text = error->what()});
+      return;
+    }
   }
   deadlock_ = "deadlock:";
   for (int index = 0; index < size(); ++index) {

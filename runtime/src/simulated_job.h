@@ -73,8 +73,7 @@ class SimulatedJob {
 
   /// Throws `mismatch` for what came to `rank` from `peer`, of another call than its own; if that is on another
   /// communicator, its ranks are told as well.
-  [[noreturn]] void refuse_foreign(int rank, int peer, std::uint64_t fingerprint, std::optional<std::uint64_t> bytes,
-                                   const CallContext& context);
+  [[noreturn]] void refuse_foreign(int rank, int peer, const Arrived& arrived, const CallContext& context);
 
   std::uint64_t open_communicator(int members);
   void close_communicator(std::uint64_t communicator);

@@ -121,7 +121,7 @@ class SimulationFabric::Incoming {
     if (message.fingerprint != context.fingerprint || !transfer_.takes(message.bytes)) {
       if (message.fingerprint == context.fingerprint)
         throw size_error(to_, from_, *job_.rank(from_).state, message.bytes, transfer_.in.size(), context);
-      job_.refuse_foreign(to_, from_, message.fingerprint, message.bytes, context);
+      job_.refuse_foreign(to_, from_, {message.fingerprint, message.bytes}, context);
     }
     if (transfer_.arrived != nullptr) {
       *transfer_.arrived = message.bytes;
@@ -208,6 +208,7 @@ void SimulationFabric::mark_broken(CallContext& context, const Error& error) noe
   job_.set_broken(
       context.communicator,
       {.code = error.code(), .rank = rank_, .peer = world_rank(context, error.peer()), .text = error.what()});
+  book_.end();
 }
 
 void SimulationFabric::leave() {

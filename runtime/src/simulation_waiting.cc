@@ -49,6 +49,7 @@ void SimulationWaiting::check(const Awaited& awaited, CallContext& context) {
       // It may have left because it took this call for another, in which it had nobody to wait for.
       if (const auto mismatch = find_mismatch(rank_, job_.size(), context, job_.states()))
         throw mismatch_error(rank_, *mismatch, context);
+      if (const auto error = left_behind_error(rank_, peer, *job_.rank(peer).state, context)) throw Error(*error);
       throw left_error(rank_, peer, context);
     }
   }

@@ -42,7 +42,7 @@ std::span<const std::byte> SimulationWindow::await(int peer, CallContext& contex
   waiting_.scheduling_point();
   while (!theirs.flag.has_arrived(context.round)) waiting_.block({.from = peer, .arrival = true}, context);
   if (theirs.flag.fingerprint != context.fingerprint)
-    job_.refuse_foreign(rank_, peer, theirs.flag.fingerprint, std::nullopt, context);
+    job_.refuse_foreign(rank_, peer, {.fingerprint = theirs.flag.fingerprint}, context);
   self_.outcome.clock = std::max(self_.outcome.clock, theirs.visible);
   return theirs.flag.payload;
 }

@@ -159,6 +159,28 @@ TEST(ShoalSim, HelpAndVersionAreAnswersNotErrors) {
   EXPECT_THAT(help.out, HasSubstr("--world"));
 }
 
+TEST(ShoalSim, AddressesThatAreNotToBeHadAreNamed) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "takes terabytes of addresses by itself";
+#endif
+  const auto limited = [](const std::string& kibibytes, const std::string& arguments) {
+    return run_command({"sh", "-c", "ulimit -v " + kibibytes + "; exec '" SHOAL_SIM "' " + arguments});
+  };
+  // 1 GiB is for the heap of a job of one rank; of 4096 stacks of 256 KiB not all fit into the rest.
+  const CommandResult stacks = limited("1600000", "barrier --world 4096");
+  EXPECT_EQ(stacks.exit_code, 1);
+  EXPECT_EQ(stacks.out, "");
+  EXPECT_THAT(stacks.err,
+              testing::MatchesRegex("shoal-sim: simulate: no stack for rank [0-9]+ of 4096: 262144 bytes of "
+                                    "addresses are not to be had; see ulimit -v, [^\n]+\n"));
+  // Within a rank's call: told by the one whose it is, not by those who hear of it.
+  const CommandResult scratch = limited("2600000", "all_reduce --world 64 --bytes 64M --algorithm recursive_doubling");
+  EXPECT_EQ(scratch.exit_code, 1);
+  EXPECT_EQ(scratch.err, "shoal-sim: phantom buffer: no 67108864 bytes of addresses: Cannot allocate memory\n");
+  // What 4096 ranks take must fit into 8 GiB.
+  EXPECT_EQ(limited("8388608", "all_reduce --world 4096 --bytes 1G --algorithm ring").exit_code, 0);
+}
+
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
 }
