@@ -13,7 +13,6 @@ constexpr std::array kOperations{Operation::barrier,    Operation::broadcast,   
                                  Operation::gather,     Operation::scatter,        Operation::scatter_cyclic,
                                  Operation::all_to_all};
 
-
 }  // namespace
 
 std::span<const Operation> phantom_operations() { return kOperations; }

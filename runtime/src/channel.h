@@ -33,7 +33,8 @@ namespace shoal::detail {
 inline constexpr std::size_t kMessageAlignment = 16;
 inline constexpr std::size_t kInlineBytes = 40;
 inline constexpr std::size_t kSmallestRing = 256;
-inline constexpr std::uint64_t kEnvelopes = 64;  ///< Messages that a channel holds.
+/// Messages that a channel holds: as many as take as much memory as its bytes. A power of two, as the ring's size is.
+constexpr std::uint64_t envelopes_beside(std::uint64_t ring_bytes) { return ring_bytes / 64; }
 
 struct MessageHeader {
   std::uint64_t fingerprint = 0;
@@ -60,22 +61,16 @@ struct ChannelControl {
   ProducerLine producer;  ///< Writer: the sending rank.
   ConsumerLine consumer;  ///< Writer: the receiving rank.
 };
-/// Writer: the sending rank.
-struct Envelopes {
-  Envelope of_number[kEnvelopes];
-
-  Envelope& of(std::uint64_t number) { return of_number[number % kEnvelopes]; }
-};
 /// One channel, wherever its parts lie.
 struct Channel {
   ChannelControl& control;
-  Envelopes& envelopes;
+  std::span<Envelope> envelopes;  ///< Writer: the sending rank.
   std::span<std::byte> ring;
 
   /// Whether the consumer has taken all messages that were sent; it may be in the middle of one.
   bool all_messages_taken() const {
     const std::uint64_t next = control.consumer.taken.load(std::memory_order_seq_cst) + 1;
-    return envelopes.of(next).number.load(std::memory_order_seq_cst) != next;
+    return envelopes[next % envelopes.size()].number.load(std::memory_order_seq_cst) != next;
   }
 };
 static_assert(sizeof(Envelope) == 64 && offsetof(Envelope, payload) + kInlineBytes == 64, "an envelope is one line");
@@ -90,7 +85,7 @@ class ChannelWriter {
  public:
   explicit ChannelWriter(const Channel& channel)
       : control_(&channel.control),
-        envelopes_(&channel.envelopes),
+        envelopes_(channel.envelopes),
         ring_(channel.ring),
         head_(channel.control.producer.head.load(std::memory_order_relaxed)),  // Own fields.
         sent_(channel.control.producer.sent.load(std::memory_order_relaxed)),
@@ -122,7 +117,7 @@ class ChannelWriter {
       return true;
     }
     if (!has_free_envelope()) return false;
-    Envelope& envelope = envelopes_->of(sent_ + 1);
+    Envelope& envelope = envelopes_[(sent_ + 1) & (envelopes_.size() - 1)];
     envelope.header = header_;
     if (header_.bytes <= kInlineBytes) {
       if (left_ != 0) std::memcpy(envelope.payload, payload_, left_);
@@ -145,8 +140,9 @@ class ChannelWriter {
   // The loads of tail and taken pair with the consumer's stores: what it read from the ring or the envelope it has read
   // before we write there again.
   bool has_free_envelope() {
-    if (sent_ - known_taken_ == kEnvelopes) known_taken_ = control_->consumer.taken.load(std::memory_order_seq_cst);
-    return sent_ - known_taken_ < kEnvelopes;
+    if (sent_ - known_taken_ == envelopes_.size())
+      known_taken_ = control_->consumer.taken.load(std::memory_order_seq_cst);
+    return sent_ - known_taken_ < envelopes_.size();
   }
 
   std::uint64_t room() {
@@ -180,7 +176,7 @@ class ChannelWriter {
   }
 
   ChannelControl* control_;
-  Envelopes* envelopes_;
+  std::span<Envelope> envelopes_;
   std::span<std::byte> ring_;
   std::uint64_t head_;
   std::uint64_t sent_;
@@ -197,7 +193,7 @@ class ChannelReader {
  public:
   explicit ChannelReader(const Channel& channel)
       : control_(&channel.control),
-        envelopes_(&channel.envelopes),
+        envelopes_(channel.envelopes),
         ring_(channel.ring),
         tail_(channel.control.consumer.tail.load(std::memory_order_relaxed)),  // Own fields.
         taken_(channel.control.consumer.taken.load(std::memory_order_relaxed)),
@@ -205,7 +201,7 @@ class ChannelReader {
 
   /// The header of the message in front, once it has arrived; the message is open until all of it is consumed.
   std::optional<MessageHeader> open() {
-    const Envelope& envelope = envelopes_->of(taken_ + 1);
+    const Envelope& envelope = next_envelope();
     // Pairs with the store in ChannelWriter::advance: having seen the number, we see the content.
     if (envelope.number.load(std::memory_order_seq_cst) != taken_ + 1) {
       return std::nullopt;
@@ -227,7 +223,7 @@ class ChannelReader {
       return {};
     }
     if (in_envelope_) {
-      return {envelopes_->of(taken_ + 1).payload, left_};
+      return {next_envelope().payload, left_};
     }
     const std::uint64_t until_end = ring_.size() - tail_ % ring_.size();
     return {at(tail_), std::min({available(), left_, until_end, std::uint64_t{ring_.size() / 4}})};
@@ -244,6 +240,7 @@ class ChannelReader {
 
  private:
   const std::byte* at(std::uint64_t position) const { return ring_.data() + position % ring_.size(); }
+  const Envelope& next_envelope() const { return envelopes_[(taken_ + 1) & (envelopes_.size() - 1)]; }
 
   std::uint64_t available() {
     if (known_head_ == tail_) {
@@ -257,7 +254,7 @@ class ChannelReader {
   void give_back_envelope() { control_->consumer.taken.store(++taken_, std::memory_order_seq_cst); }
 
   ChannelControl* control_;
-  Envelopes* envelopes_;
+  std::span<const Envelope> envelopes_;
   std::span<const std::byte> ring_;
   std::uint64_t tail_;
   std::uint64_t taken_;

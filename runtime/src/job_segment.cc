@@ -101,7 +101,8 @@ Geometry Geometry::of(const JobShape& shape) {
   geometry.flag_lines = geometry.ledgers + ranks * sizeof(Ledger);
   geometry.channels = geometry.flag_lines + kCommunicators * ranks * 2 * sizeof(FlagLine);
   geometry.envelopes = page_aligned(geometry.channels + pairs * sizeof(ChannelControl));
-  geometry.rings = page_aligned(geometry.envelopes + pairs * sizeof(Envelopes));
+  geometry.rings =
+      page_aligned(geometry.envelopes + pairs * envelopes_beside(geometry.channel_bytes) * sizeof(Envelope));
   geometry.staging = page_aligned(geometry.rings + pairs * geometry.channel_bytes);
   geometry.heaps = geometry.staging + kCommunicators * ranks * 2 * kStagingBytes;
   geometry.segment_bytes = geometry.heaps + ranks * geometry.heap_bytes;

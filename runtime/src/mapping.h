@@ -38,8 +38,10 @@ struct JobSegment::Mapping {
   }
   detail::Channel channel(int from, int to) const {
     const std::uint64_t pair = index(from) * geometry.ranks + index(to);
+    const std::uint64_t envelopes = detail::envelopes_beside(geometry.channel_bytes);
     return {.control = at<detail::ChannelControl>(geometry.channels + pair * sizeof(detail::ChannelControl)),
-            .envelopes = at<detail::Envelopes>(geometry.envelopes + pair * sizeof(detail::Envelopes)),
+            .envelopes = {&at<detail::Envelope>(geometry.envelopes + pair * envelopes * sizeof(detail::Envelope)),
+                          envelopes},
             .ring = {&at<std::byte>(geometry.rings + pair * geometry.channel_bytes), geometry.channel_bytes}};
   }
   /// Of a communicator's slot, a world rank, and rounds that are even (0) or odd (1).

@@ -30,18 +30,24 @@ WaitPolicy ShmWaiting::policy_for(const CallContext& context) const {
   return policy;
 }
 
-std::optional<ShmWaiting::End> ShmWaiting::find_end(const Awaited& awaited, CallContext& context,
-                                                    std::chrono::nanoseconds elapsed) const {
-  context.waited += elapsed;
+// What others, or the launcher, have written down. Who leaves has written before what it had met: so whether anybody has left
+// is looked at first.
+std::optional<ShmWaiting::End> ShmWaiting::find_told(const Awaited& awaited, const CallContext& context) const {
+  const auto left = [this](int peer) { return peer >= 0 && has_left(peer) ? peer : -1; };
+  const int gone = std::max(left(awaited.from), left(awaited.to));
   // A mismatch first: the ranks that have it already may have ended the job meanwhile.
   if (is_broken(context) && (!job_aborted() || broken_by_mismatch(context))) return End{Cause::broken};
   if (job_aborted()) return End{Cause::aborted};
-  for (const int peer : {awaited.from, awaited.to}) {
-    if (peer < 0 || !has_left(peer)) continue;
-    // It may have left because it took this call for another, in which it had nobody to wait for.
-    compare_calls(context);
-    return End{find_later(mapping_.rank(peer), context) ? Cause::left_behind : Cause::left, peer};
-  }
+  if (gone < 0) return std::nullopt;
+  // It may have left because it took this call for another, in which it had nobody to wait for.
+  compare_calls(context);
+  return End{find_later(mapping_.rank(gone), context) ? Cause::left_behind : Cause::left, gone};
+}
+
+std::optional<ShmWaiting::End> ShmWaiting::find_end(const Awaited& awaited, CallContext& context,
+                                                    std::chrono::nanoseconds elapsed) const {
+  context.waited += elapsed;
+  if (const auto told = find_told(awaited, context)) return told;
   if (context.timeout.count() > 0 && context.waited > context.timeout) return End{Cause::late};
 
   constexpr std::chrono::milliseconds kInterval{50};
@@ -49,14 +55,11 @@ std::optional<ShmWaiting::End> ShmWaiting::find_end(const Awaited& awaited, Call
   context.compared = context.waited;
   compare_calls(context);
   look_for_circles(awaited, context);
-  // Who died while it wrote what it had met told nobody, and need not be whom this rank waits for.
-  const int writer = dead_writer(state_of(context).broken.load(std::memory_order_relaxed));
-  if (writer >= 0) return End{Cause::gone, writer};
-  for (const int peer : {awaited.from, awaited.to}) {
-    if (peer < 0) continue;
-    if (owner_is_gone(peer)) return End{Cause::gone, peer};
-    if (find_later(mapping_.rank(peer), context)) return End{Cause::left_behind, peer};
-  }
+  // Who is gone by now may have told why, or left, since the look above.
+  if (const int gone = find_gone(awaited, context); gone >= 0)
+    return find_told(awaited, context).value_or(End{Cause::gone, gone});
+  for (const int peer : {awaited.from, awaited.to})
+    if (peer >= 0 && find_later(mapping_.rank(peer), context)) return End{Cause::left_behind, peer};
   return std::nullopt;
 }
 
@@ -172,6 +175,13 @@ bool ShmWaiting::owner_is_gone(int peer) const {
   const std::int32_t owner = state.owner.load(std::memory_order_acquire);
   return owner > 0 && state.owner_namespace.load(std::memory_order_relaxed) == process_namespace() &&
          kill(owner, 0) != 0 && errno == ESRCH;
+}
+
+int ShmWaiting::find_gone(const Awaited& awaited, const CallContext& context) const {
+  for (const int peer : {awaited.from, awaited.to})
+    if (peer >= 0 && owner_is_gone(peer)) return peer;
+  // Who died while it wrote what it had met told nobody, and need not be whom this rank waits for.
+  return dead_writer(state_of(context).broken.load(std::memory_order_relaxed));
 }
 
 int ShmWaiting::dead_writer(std::uint32_t broken) const {

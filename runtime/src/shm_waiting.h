@@ -69,7 +69,10 @@ class ShmWaiting {
   void compare_calls(const CallContext& context) const;
   void tell(std::uint64_t communicator, int peer, const Error& error) const noexcept;
   void look_for_circles(const Awaited& awaited, const CallContext& context) const;
+  std::optional<End> find_told(const Awaited& awaited, const CallContext& context) const;
   bool owner_is_gone(int peer) const;
+  /// One that the call waits for, or that must have told it something, and whose process is gone; -1: none.
+  int find_gone(const Awaited& awaited, const CallContext& context) const;
   /// The rank that was killed while it wrote a communicator's first error; -1: none was.
   int dead_writer(std::uint32_t broken) const;
   WaitPolicy policy_for(const CallContext& context) const;

@@ -14,13 +14,13 @@ namespace shoal::detail {
 namespace {
 
 struct TestChannel {
-  explicit TestChannel(std::size_t ring_bytes) : ring(ring_bytes) {}
-  Channel channel() { return {.control = *control, .envelopes = *envelopes, .ring = ring}; }
+  explicit TestChannel(std::size_t ring_bytes) : envelopes(ring_bytes / 64), ring(ring_bytes) {}
+  Channel channel() { return {.control = *control, .envelopes = envelopes, .ring = ring}; }
   ChannelWriter writer() { return ChannelWriter(channel()); }
   ChannelReader reader() { return ChannelReader(channel()); }
 
   std::unique_ptr<ChannelControl> control = std::make_unique<ChannelControl>();
-  std::unique_ptr<Envelopes> envelopes = std::make_unique<Envelopes>();
+  std::vector<Envelope> envelopes;
   std::vector<std::byte> ring;
 };
 
@@ -105,14 +105,14 @@ TEST(Channel, SmallMessagesBehindOneAnotherKeepTheirOrderAndContent) {
 }
 
 TEST(Channel, FullChannelTakesNoPayloadUntilRoomIsGivenBack) {
-  TestChannel channel(256);
+  TestChannel channel(512);
   auto writer = channel.writer();
   auto reader = channel.reader();
-  // 48 bytes at a time: five leave 16 of 256, into which the sixth puts its beginning.
+  // 96 bytes at a time: five leave 32 of 512, into which the sixth puts its beginning.
   for (std::uint64_t message = 0; message < 5; ++message) {
-    ASSERT_TRUE(write(writer, message, content(message, 48)));
+    ASSERT_TRUE(write(writer, message, content(message, 96)));
   }
-  const auto sixth = content(5, 48);
+  const auto sixth = content(5, 96);
   writer.open({.fingerprint = 5, .bytes = sixth.size()}, sixth.data());
   EXPECT_TRUE(writer.advance());
   EXPECT_FALSE(writer.advance());
@@ -121,12 +121,12 @@ TEST(Channel, FullChannelTakesNoPayloadUntilRoomIsGivenBack) {
     std::vector<std::byte> got;
     ASSERT_EQ(reader.open()->fingerprint, message);
     take(reader, got);
-    EXPECT_EQ(got, content(message, 48));
+    EXPECT_EQ(got, content(message, 96));
   }
   std::vector<std::byte> got;
-  ASSERT_EQ(reader.open()->bytes, 48U);
+  ASSERT_EQ(reader.open()->bytes, 96U);
   take(reader, got);
-  EXPECT_EQ(got.size(), 16U);
+  EXPECT_EQ(got.size(), 32U);
   EXPECT_TRUE(reader.piece().empty());
   EXPECT_TRUE(writer.advance());
   EXPECT_TRUE(writer.done());
@@ -137,7 +137,7 @@ TEST(Channel, FullChannelTakesNoPayloadUntilRoomIsGivenBack) {
 
 TEST(Channel, HoldsAsManyMessagesAsItHasEnvelopes) {
   for (const std::size_t bytes : {0U, 8U}) {
-    TestChannel channel(256);
+    TestChannel channel(4096);
     auto writer = channel.writer();
     auto reader = channel.reader();
     for (std::uint64_t turn = 0; turn < 3; ++turn) {  // 64 of them, from another envelope each time.

@@ -30,7 +30,7 @@ TEST(Geometry, PartsFollowOneAnotherWithoutOverlap) {
   EXPECT_EQ(g.channels, g.flag_lines + 1024 * 3 * 2 * 128U);
   EXPECT_GE(g.envelopes, g.channels + 9 * 256);
   EXPECT_EQ(g.envelopes % 4096, 0U);
-  EXPECT_GE(g.rings, g.envelopes + 9 * 64 * 64U);
+  EXPECT_GE(g.rings, g.envelopes + 9 * 1024U);
   EXPECT_EQ(g.rings % 4096, 0U);
   EXPECT_GE(g.staging, g.rings + 9 * 1024);
   EXPECT_EQ(g.staging % 4096, 0U);

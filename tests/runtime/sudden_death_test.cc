@@ -58,16 +58,21 @@ void whole_error(CommunicatorState& state) {
 }
 
 /// The first `bytes` of a message of kMessage bytes to rank 0 are in the ring.
-void write_message(const Mapping& mapping, std::size_t bytes) {
-  const std::span ring = mapping.ring(kVictim, 0);
-  const detail::MessageHeader header{.fingerprint = 77, .bytes = kMessage};
-  std::memcpy(ring.data(), &header, sizeof header);
-  std::memset(ring.data() + sizeof header, 1, bytes);
+void write_payload(const Mapping& mapping, std::size_t bytes) {
+  std::memset(mapping.channel(kVictim, 0).ring.data(), 1, bytes);
+}
+
+/// Its envelope is written, but for the number.
+detail::Envelope& write_envelope(const Mapping& mapping, std::uint64_t bytes, std::uint64_t fingerprint) {
+  detail::Envelope& envelope = mapping.channel(kVictim, 0).envelopes[1];
+  envelope.header = {.fingerprint = fingerprint, .bytes = bytes};
+  return envelope;
 }
 
 const std::vector<Place>& places() {
   static const std::vector<Place> all{
-      {"an error's state and its text, of the communicator", [](const Mapping& job) { half_an_error(job.communicator(0)); }},
+      {"an error's state and its text, of the communicator",
+       [](const Mapping& job) { half_an_error(job.communicator(0)); }},
       {"an error's state and its text, of the job",
        [](const Mapping& job) { half_an_error(job.communicator(detail::kAnyCommunicator)); }},
       {"the job's first error and the communicator's",
@@ -82,20 +87,17 @@ const std::vector<Place>& places() {
          job.communicator(1).handles.store(3);
          job.communicator(1).generation.store(1);
        }},
-      {"a message's content and its position", [](const Mapping& job) { write_message(job, kMessage); }},
+      {"a message's content and its envelope", [](const Mapping& job) { write_payload(job, kMessage); }},
       {"a message's first half and its second",
        [](const Mapping& job) {
-         write_message(job, kMessage / 2);
+         write_payload(job, kMessage / 2);
          const auto call = detail::read_call(job.rank(0), job.rank(0).calls_begun.load());
-         std::memcpy(job.ring(kVictim, 0).data(), &call->fingerprint, 8);  // It fits.
-         job.channel(kVictim, 0).producer.head.store(sizeof(detail::MessageHeader) + kMessage / 2 / 16 * 16);
+         detail::Envelope& envelope = write_envelope(job, kMessage, call->fingerprint);  // It fits.
+         envelope.head = kMessage / 2 / 16 * 16;
+         job.channel(kVictim, 0).control.producer.head.store(envelope.head);
+         envelope.number.store(1);
        }},
-      {"a short message's content and its position",
-       [](const Mapping& job) {
-         detail::ProducerLine& line = job.channel(kVictim, 0).producer;
-         line.inline_mark = 0x80 | 8;
-         line.inline_fingerprint = 77;
-       }},
+      {"a message's envelope and its number", [](const Mapping& job) { write_envelope(job, 8, 77); }},
       {"an arrival's content and its round",
        [](const Mapping& job) { job.flag_line(0, kVictim, 1).write(77, std::vector<std::byte>(100)); }},
       {"a call's record and its number",
@@ -104,8 +106,7 @@ const std::vector<Place>& places() {
          record.number.store(0);
          record.fingerprint.store(77);
        }},
-      {"publishing and waking",
-       [](const Mapping& job) { job.rank(0).sleeping.store(0); }},
+      {"publishing and waking", [](const Mapping& job) { job.rank(0).sleeping.store(0); }},
       {"the heap's books", [](const Mapping& job) { std::memset(job.heap(kVictim).data(), 0xff, 2048); }},
       {"claiming the rank and saying so",
        [](const Mapping& job) {
@@ -121,7 +122,8 @@ JobSegment own_job() {
   for (int fd = 0; fd < 1024; ++fd) {
     std::array<char, 64> target{};
     const std::string link = "/proc/self/fd/" + std::to_string(fd);
-    if (readlink(link.c_str(), target.data(), target.size() - 1) > 0 && std::string(target.data()).starts_with("/memfd:shoal"))
+    if (readlink(link.c_str(), target.data(), target.size() - 1) > 0 &&
+        std::string(target.data()).starts_with("/memfd:shoal"))
       return JobSegment::attach("memfd:" + std::to_string(fd));
   }
   throw std::logic_error("no segment is open");
@@ -140,17 +142,16 @@ void receive(Communicator& comm, int from) {
 TEST(SuddenDeath, BetweenAnyTwoStoresEndsTheJobAndTheNextOneRuns) {
   for (const Place& place : places()) {
     SCOPED_TRACE("between " + place.name);
-    const auto result = launch(
-        3,
-        [&](Session& session) {
-          Communicator& comm = session.world();
-          if (comm.rank() != kVictim) return receive(comm, comm.rank() == 0 ? kVictim : 0);
-          const JobSegment job = own_job();
-          await_call_of_rank_0(job.mapping());
-          place.leave(job.mapping());
-          raise(SIGKILL);
-        },
-        {.channel_bytes = kChannel, .heap_bytes = 8192, .timeout = std::chrono::seconds(20)});
+    const auto result = launch(3,
+                               [&](Session& session) {
+                                 Communicator& comm = session.world();
+                                 if (comm.rank() != kVictim) return receive(comm, comm.rank() == 0 ? kVictim : 0);
+                                 const JobSegment job = own_job();
+                                 await_call_of_rank_0(job.mapping());
+                                 place.leave(job.mapping());
+                                 raise(SIGKILL);
+                               },
+                               {.channel_bytes = kChannel, .heap_bytes = 8192, .timeout = std::chrono::seconds(20)});
     EXPECT_EQ(result.exit_code, 137);
     ASSERT_TRUE(result.first_failure.has_value());
     EXPECT_EQ(result.first_failure->rank, kVictim);
@@ -173,18 +174,17 @@ TEST(SuddenDeath, BetweenAnyTwoStoresEndsTheJobAndTheNextOneRuns) {
 }
 
 TEST(SuddenDeath, AfterTheErrorAndBeforeWakingLeavesItForTheOthersToFind) {
-  const auto result = launch(
-      3,
-      [](Session& session) {
-        Communicator& comm = session.world();
-        if (comm.rank() != kVictim) return receive(comm, comm.rank() == 0 ? kVictim : 0);
-        const JobSegment job = own_job();
-        await_call_of_rank_0(job.mapping());
-        whole_error(job.mapping().communicator(detail::kAnyCommunicator));
-        whole_error(job.mapping().communicator(0));
-        raise(SIGKILL);
-      },
-      {.channel_bytes = kChannel, .heap_bytes = 8192, .timeout = std::chrono::seconds(20)});
+  const auto result = launch(3,
+                             [](Session& session) {
+                               Communicator& comm = session.world();
+                               if (comm.rank() != kVictim) return receive(comm, comm.rank() == 0 ? kVictim : 0);
+                               const JobSegment job = own_job();
+                               await_call_of_rank_0(job.mapping());
+                               whole_error(job.mapping().communicator(detail::kAnyCommunicator));
+                               whole_error(job.mapping().communicator(0));
+                               raise(SIGKILL);
+                             },
+                             {.channel_bytes = kChannel, .heap_bytes = 8192, .timeout = std::chrono::seconds(20)});
   EXPECT_EQ(result.exit_code, 137);
   for (const std::size_t rank : {0U, 2U})
     EXPECT_THAT(result.ranks[rank].error, HasSubstr(": rank 1: mismatch: told to nobody"));
