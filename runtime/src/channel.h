@@ -21,6 +21,9 @@
 // cores; messages that follow one another are written without a look at how far the consumer is, until the envelopes are
 // used up.
 //
+// A payload in memory that both sides reach can also stay where it is: its envelope then says where, and the producer is done
+// with it once the consumer has given the envelope back.
+//
 // Positions in the bytes count from the beginning and only grow; position p lies at ring[p % ring size]. A payload begins at
 // a multiple of 16. `head` is written by the producer only, `tail` and `taken` by the consumer only, and each side keeps a
 // copy of the other's, so that it touches the other's line only when its copy says there is nothing to do.
@@ -46,7 +49,10 @@ struct alignas(64) Envelope {
   MessageHeader header;
   union {
     std::byte payload[kInlineBytes];
-    std::uint64_t head;  ///< Of a longer message: how far the bytes were filled when it was sent.
+    struct {
+      std::uint64_t head;   ///< Of a longer message: how far the bytes were filled when it was sent.
+      std::uint64_t place;  ///< Where all of it lies, in memory that both sides reach; 0: in the ring.
+    } longer;
   };
 };
 struct alignas(128) ProducerLine {
@@ -92,10 +98,12 @@ class ChannelWriter {
         known_tail_(channel.control.consumer.tail.load(std::memory_order_acquire)),
         known_taken_(channel.control.consumer.taken.load(std::memory_order_acquire)) {}
 
-  /// Begins a message. One at a time: it must be written to its end before the next begins.
-  void open(MessageHeader header, const std::byte* payload) {
+  /// Begins a message. One at a time: it must be written to its end before the next begins. `place`: where its payload, of
+  /// more than kInlineBytes, lies for the consumer too; 0: it is to be copied.
+  void open(MessageHeader header, const std::byte* payload, std::uint64_t place = 0) {
     header_ = header;
     payload_ = payload;
+    place_ = place;
     left_ = header.bytes;
     enveloped_ = false;
   }
@@ -110,6 +118,12 @@ class ChannelWriter {
 
   /// Writes what there is room for and publishes it; false when there is room for nothing.
   bool advance() {
+    if (enveloped_ && place_ != 0) {
+      known_taken_ = control_->consumer.taken.load(std::memory_order_seq_cst);
+      if (known_taken_ != sent_) return false;
+      left_ = 0;
+      return true;
+    }
     if (enveloped_) {
       if (!write_payload()) return false;
       // Pairs with the load of head in ChannelReader::available: content first, then the position.
@@ -123,8 +137,8 @@ class ChannelWriter {
       if (left_ != 0) std::memcpy(envelope.payload, payload_, left_);
       left_ = 0;
     } else {
-      write_payload();
-      envelope.head = head_;
+      if (place_ == 0) write_payload();
+      envelope.longer = {.head = head_, .place = place_};
       control_->producer.head.store(head_, std::memory_order_relaxed);  // The envelope publishes it.
     }
     // Pairs with the load of number in ChannelReader::open: content first, then the number.
@@ -184,6 +198,7 @@ class ChannelWriter {
   std::uint64_t known_taken_;
   MessageHeader header_;
   const std::byte* payload_ = nullptr;
+  std::uint64_t place_ = 0;
   std::uint64_t left_ = 0;
   bool enveloped_ = true;
 };
@@ -209,9 +224,19 @@ class ChannelReader {
     const MessageHeader header = envelope.header;
     left_ = header.bytes;
     in_envelope_ = left_ <= kInlineBytes;
-    if (!in_envelope_) known_head_ = std::max(known_head_, envelope.head);
-    if (!in_envelope_ || left_ == 0) give_back_envelope();
+    place_ = in_envelope_ ? 0 : envelope.longer.place;
+    if (!in_envelope_) known_head_ = std::max(known_head_, envelope.longer.head);
+    if (left_ == 0 || (!in_envelope_ && place_ == 0)) give_back_envelope();
     return header;
+  }
+
+  /// Where all of the open message's payload lies, if it is not in the channel; else 0.
+  std::uint64_t place() const { return place_; }
+  /// Lets the producer have that memory back.
+  void consume_in_place() {
+    left_ = 0;
+    place_ = 0;
+    give_back_envelope();
   }
 
   bool done() const { return left_ == 0; }
@@ -219,7 +244,7 @@ class ChannelReader {
   /// A contiguous piece of the open message's payload that has arrived; empty when there is none yet. Pieces but the
   /// last are multiples of 16 bytes.
   std::span<const std::byte> piece() {
-    if (left_ == 0) {
+    if (left_ == 0 || place_ != 0) {
       return {};
     }
     if (in_envelope_) {
@@ -260,6 +285,7 @@ class ChannelReader {
   std::uint64_t taken_;
   std::uint64_t known_head_;
   std::uint64_t left_ = 0;
+  std::uint64_t place_ = 0;
   bool in_envelope_ = false;
 };
 

@@ -28,8 +28,6 @@ constexpr std::array<std::string_view, kReduceOpCount> kReduceOpNames{"sum",  "m
                                                                       "prod", "band", "bor", "bxor"};
 constexpr std::array<std::string_view, kDataTypeCount> kDataTypeNames{
     "byte", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "bf16", "f16", "bool"};
-constexpr std::array<std::size_t, kDataTypeCount> kElementBytes{1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 2, 2, 1};
-
 // A value read from shared memory may be anything; a name for it must still come out.
 template <std::size_t N, class Enum>
 std::string_view name_in(const std::array<std::string_view, N>& names, Enum value) {
@@ -57,11 +55,6 @@ std::string_view name(Operation operation) { return name_in(kOperationNames, ope
 std::string_view name(Algorithm algorithm) { return name_in(kAlgorithmNames, algorithm); }
 std::string_view name(ReduceOp op) { return name_in(kReduceOpNames, op); }
 std::string_view name(DataType type) { return name_in(kDataTypeNames, type); }
-
-std::size_t element_bytes(DataType type) {
-  const auto index = static_cast<std::size_t>(type);
-  return index < kDataTypeCount ? kElementBytes[index] : 1;
-}
 
 std::optional<Operation> operation_named(std::string_view text) { return named_in<Operation>(kOperationNames, text); }
 std::optional<Algorithm> algorithm_named(std::string_view text) { return named_in<Algorithm>(kAlgorithmNames, text); }

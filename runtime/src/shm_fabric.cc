@@ -1,6 +1,7 @@
 #include "shm_fabric.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <utility>
 
@@ -11,27 +12,32 @@ namespace shoal::detail {
 // The receiving half of a transfer: opens the message, checks what it is, and takes its pieces as they come.
 class ShmFabric::Incoming {
  public:
-  Incoming(ChannelReader& reader, const Transfer& transfer) : reader_(reader), transfer_(transfer) {}
+  Incoming(ChannelReader& reader, const Transfer& transfer, ShmWindow& window, const ShmWaiting& waiting)
+      : reader_(reader), transfer_(transfer), window_(window), waiting_(waiting) {}
 
   bool done() const { return opened_ && reader_.done(); }
   const std::optional<MessageHeader>& refused() const { return refused_; }
 
   /// True if anything was taken, or a message is there that is not the one expected (refused()).
-  bool advance(std::uint64_t fingerprint) {
+  bool advance(CallContext& context) {
     if (!opened_) {
       const auto header = reader_.open();
       if (!header) {
         return false;
       }
       opened_ = true;
-      if (header->fingerprint != fingerprint || !transfer_.takes(header->bytes)) {
+      if (header->fingerprint != context.fingerprint || !transfer_.takes(header->bytes)) {
         refused_ = header;
         return true;
       }
       if (transfer_.arrived != nullptr) {
         *transfer_.arrived = header->bytes;
       }
-      take();
+      if (reader_.place() != 0) {
+        take_in_place(header->bytes, context);
+      } else {
+        take();
+      }
       return true;
     }
     return take();
@@ -43,18 +49,33 @@ class ShmFabric::Incoming {
     if (piece.empty()) {
       return false;
     }
+    put(piece);
+    reader_.consume(piece.size());
+    return true;
+  }
+
+  void take_in_place(std::size_t bytes, CallContext& context) {
+    put(window_.reach(reader_.place(), bytes, context));
+    // A sender that gave up meanwhile may have used its memory again, but has broken the communicator before: whoever read
+    // what it wrote then sees that. Pairs with the store of `broken`.
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (waiting_.is_broken(context)) waiting_.throw_broken(context);
+    reader_.consume_in_place();
+  }
+
+  void put(std::span<const std::byte> piece) {
     if (transfer_.fold != nullptr) {
       transfer_.fold->function(transfer_.in.data() + taken_, piece.data(), piece.size());
     } else {
       std::memcpy(transfer_.in.data() + taken_, piece.data(), piece.size());
     }
     taken_ += piece.size();
-    reader_.consume(piece.size());
-    return true;
   }
 
   ChannelReader& reader_;
   const Transfer& transfer_;
+  ShmWindow& window_;
+  const ShmWaiting& waiting_;
   std::size_t taken_ = 0;
   bool opened_ = false;
   std::optional<MessageHeader> refused_;
@@ -90,10 +111,13 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
   ChannelWriter* writer = transfer.to >= 0 ? &writers_[static_cast<std::size_t>(transfer.to)] : nullptr;
   std::optional<Incoming> incoming;
   if (transfer.from >= 0) {
-    incoming.emplace(readers_[static_cast<std::size_t>(transfer.from)], transfer);
+    incoming.emplace(readers_[static_cast<std::size_t>(transfer.from)], transfer, window_, waiting_);
   }
   if (writer != nullptr) {
-    writer->open({.fingerprint = context.fingerprint, .bytes = transfer.out.size()}, transfer.out.data());
+    // What the channel cannot hold waits for the receiver anyway.
+    const bool waits = transfer.out.size() > segment_.mapping().geometry.channel_bytes;
+    writer->open({.fingerprint = context.fingerprint, .bytes = transfer.out.size()}, transfer.out.data(),
+                 waits ? window_.place_of(transfer.out).value_or(0) : 0);
   }
   // Directions that are done are taken out, so that errors name who is waited for.
   Awaited pending{.from = transfer.from, .to = transfer.to};
@@ -107,7 +131,7 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
         pending.to = -1;
       }
     }
-    if (pending.from >= 0 && incoming->advance(context.fingerprint)) {
+    if (pending.from >= 0 && incoming->advance(context)) {
       moved = true;
       if (incoming->refused()) {
         const MessageHeader& theirs = *incoming->refused();

@@ -131,7 +131,7 @@ TEST_P(Heap, MovesWhatPrivateMemoryMoves) {
     Communicator& comm = session.world();
     const int me = comm.rank();
     const auto p = static_cast<std::size_t>(comm.size());
-    for (const std::size_t chunk : {1U, 3'001U, 40'009U}) {
+    for (const std::size_t chunk : {1U, 3'001U, 40'009U, 70'001U}) {
       const std::size_t whole = chunk * p;
       for (const Memory& memory : places(session)) {
         std::pmr::vector<std::uint32_t> in(whole, memory.in);
@@ -158,6 +158,34 @@ TEST_P(Heap, MovesWhatPrivateMemoryMoves) {
                 expected.push_back(element(rank, static_cast<std::size_t>(me) * chunk + i, turn));
             std::ranges::fill(in, 0);
             EXPECT_TRUE(same_bits(expected, plain<std::uint32_t>(out)));
+
+            // By channels, which read in place what they cannot hold: chunks of the last size.
+            if (algorithm == Algorithm::automatic) {
+              std::ranges::copy(mine, in.begin());
+              const bool at_root = me == 0;
+              const auto chunk_of_in = std::span(in).first(chunk);
+              gather(comm, chunk_of_in, std::span(out).first(at_root ? whole : 0));
+              std::ranges::fill(in, 0);
+              expected.clear();
+              for (int rank = 0; rank < comm.size(); ++rank)
+                for (std::size_t i = 0; i < chunk; ++i) expected.push_back(element(rank, i, turn));
+              if (at_root) EXPECT_TRUE(same_bits(expected, plain<std::uint32_t>(out)));
+
+              std::ranges::copy(elements(0, whole, turn), in.begin());
+              scatter(comm, std::span(in).first(at_root ? whole : 0), std::span(out).first(chunk));
+              std::ranges::fill(in, 0);
+              expected = elements(0, whole, turn);
+              expected.erase(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(chunk) * me);
+              expected.resize(chunk);
+              EXPECT_TRUE(same_bits(expected, plain<std::uint32_t>(std::span(out).first(chunk))));
+
+              const int right = (me + 1) % comm.size();
+              std::ranges::copy(mine, in.begin());
+              exchange(comm, in, right, out, (me + comm.size() - 1) % comm.size());
+              std::ranges::fill(in, 0);
+              EXPECT_TRUE(
+                  same_bits(elements((me + comm.size() - 1) % comm.size(), whole, turn), plain<std::uint32_t>(out)));
+            }
 
             if (algorithm == Algorithm::slots) continue;
             std::ranges::copy(mine, in.begin());

@@ -162,6 +162,44 @@ TEST(Channel, HoldsAsManyMessagesAsItHasEnvelopes) {
   }
 }
 
+TEST(Channel, PayloadInMemoryOfBothSidesStaysThereUntilItIsConsumed) {
+  TestChannel channel(256);
+  auto writer = channel.writer();
+  auto reader = channel.reader();
+  for (std::uint64_t turn = 0; turn < 5; ++turn) {
+    const auto before = content(turn, 30);
+    ASSERT_TRUE(write(writer, 1, before));
+    const auto shared = content(turn, 1000);
+    writer.open({.fingerprint = 2, .bytes = 1000}, shared.data(), 12345);
+    EXPECT_TRUE(writer.advance());
+    EXPECT_FALSE(writer.done());
+    std::vector<std::byte> got;
+    ASSERT_TRUE(reader.open().has_value());
+    take(reader, got);
+    EXPECT_EQ(got, before);
+    EXPECT_FALSE(writer.advance());  // Taken is the message before.
+    ASSERT_EQ(reader.open()->bytes, 1000U);
+    EXPECT_EQ(reader.place(), 12345U);
+    EXPECT_TRUE(reader.piece().empty());
+    EXPECT_FALSE(reader.done());
+    EXPECT_FALSE(writer.advance());
+    reader.consume_in_place();
+    EXPECT_TRUE(reader.done());
+    EXPECT_TRUE(writer.advance());
+    EXPECT_TRUE(writer.done());
+    EXPECT_TRUE(writer.all_taken());
+    for (const std::byte untouched : channel.ring) ASSERT_EQ(untouched, std::byte{0});
+    const auto after = content(turn, 41);  // And what follows is copied again.
+    ASSERT_TRUE(write(writer, 3, after));
+    ASSERT_EQ(reader.open()->bytes, 41U);
+    EXPECT_EQ(reader.place(), 0U);
+    got.clear();
+    take(reader, got);
+    EXPECT_EQ(got, after);
+    std::ranges::fill(channel.ring, std::byte{0});
+  }
+}
+
 TEST(Channel, MessageManyTimesTheRingArrivesWhole) {
   for (const std::size_t bytes : {256U, 257U, 1000U, 4096U, 100'003U}) {
     TestChannel channel(256);

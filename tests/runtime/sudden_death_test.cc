@@ -93,8 +93,8 @@ const std::vector<Place>& places() {
          write_payload(job, kMessage / 2);
          const auto call = detail::read_call(job.rank(0), job.rank(0).calls_begun.load());
          detail::Envelope& envelope = write_envelope(job, kMessage, call->fingerprint);  // It fits.
-         envelope.head = kMessage / 2 / 16 * 16;
-         job.channel(kVictim, 0).control.producer.head.store(envelope.head);
+         envelope.longer.head = kMessage / 2 / 16 * 16;
+         job.channel(kVictim, 0).control.producer.head.store(envelope.longer.head);
          envelope.number.store(1);
        }},
       {"a message's envelope and its number", [](const Mapping& job) { write_envelope(job, 8, 77); }},

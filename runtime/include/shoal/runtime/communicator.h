@@ -54,7 +54,7 @@ class Communicator {
   // ---- For algorithms: inside perform() only ----------------------------------------------------------
 
   /// Sends `out` to rank `to` and returns when it is in the channel (up to the channel's capacity, that is before
-  /// the other side takes it). Counted as sent. `to` is another rank.
+  /// the other side takes it; what the channel cannot hold is read out of the shared heap if it lies there). Counted as sent. `to` is another rank.
   void send(int to, std::span<const std::byte> out);
   /// Receives a message of exactly in.size() bytes from rank `from`.
   void recv(int from, std::span<std::byte> in);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -61,7 +62,11 @@ std::string_view name(Operation operation);
 std::string_view name(Algorithm algorithm);
 std::string_view name(ReduceOp op);
 std::string_view name(DataType type);
-std::size_t element_bytes(DataType type);
+constexpr std::size_t element_bytes(DataType type) noexcept {
+  constexpr std::array<std::uint8_t, kDataTypeCount> kBytes{1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 2, 2, 1};
+  const auto index = static_cast<std::size_t>(type);
+  return index < kDataTypeCount ? kBytes[index] : 1;
+}
 
 /// The inverse of name(); empty for a name that is none.
 std::optional<Operation> operation_named(std::string_view text);
