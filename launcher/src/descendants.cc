@@ -15,8 +15,6 @@
 #include "descriptor.h"
 
 namespace shoal::detail {
-namespace {
-
 // /proc/PID/stat: "PID (name) state parent group ...". The name may hold blanks and parentheses, so what follows
 // it is looked for from the end.
 std::optional<Process> read_process(pid_t pid) {
@@ -29,13 +27,10 @@ std::optional<Process> read_process(pid_t pid) {
   const auto after_name = text.rfind(')');
   if (after_name == std::string::npos) return std::nullopt;  // It has just ended.
   Process process{.pid = pid};
-  char state = 0;
-  if (std::sscanf(text.c_str() + after_name + 1, " %c %d %d", &state, &process.parent, &process.group) != 3)
+  if (std::sscanf(text.c_str() + after_name + 1, " %c %d %d", &process.state, &process.parent, &process.group) != 3)
     return std::nullopt;
   return process;
 }
-
-}  // namespace
 
 std::vector<Process> descendants() {
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir("/proc"), ::closedir);

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -90,22 +91,9 @@ int Guard::wait() {
   return status;
 }
 
-int Guard::wait_and_forward(const sigset_t& forwarded) {
-  sigset_t awaited = forwarded;
-  sigaddset(&awaited, SIGCHLD);
-  for (;;) {
-    siginfo_t ended{};
-    if (::waitid(P_PID, static_cast<id_t>(guard_), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 || ended.si_pid != 0)
-      return wait();
-    const int signal = ::sigwaitinfo(&awaited, nullptr);
-    if (signal <= 0 || signal == SIGCHLD) continue;
-    hand_on(signal);
-    if (signal == SIGTSTP) {
-      // Stopped as the shell expects it; whoever continues us continues the ranks.
-      ::raise(SIGSTOP);
-      hand_on(SIGCONT);
-    }
-  }
+bool Guard::ended() const {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(guard_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0;
 }
 
 void Guard::hand_on(int signal) {

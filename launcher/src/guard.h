@@ -2,7 +2,6 @@
 
 #include <sys/types.h>
 
-#include <csignal>
 #include <functional>
 #include <set>
 
@@ -31,12 +30,12 @@ class Guard {
 
   /// Waits for the guard's end and gives its wait status. If it was killed, ends what it left behind first.
   int wait();
-  /// The same; meanwhile each signal of `forwarded` that reaches this process is handed to the guard. They, and
-  /// SIGCHLD, must be blocked. After SIGTSTP this process stops too, and once continued hands SIGCONT on.
-  int wait_and_forward(const sigset_t& forwarded);
+  /// Whether it has ended, so that wait() would not block.
+  bool ended() const;
+  /// Lets the guard have a signal that reached this process.
+  void hand_on(int signal);
 
  private:
-  void hand_on(int signal);
   void end_leftovers();
 
   pid_t guard_ = -1;

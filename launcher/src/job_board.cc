@@ -27,6 +27,7 @@ struct JobBoard::Text {
 struct JobBoard::Head {
   bool finished = false;
   bool failed = false;
+  bool interrupted = false;
   std::int32_t exit_code = 0;
   std::int32_t rank = -1;
   FailureKind kind = FailureKind::exit;
@@ -36,8 +37,10 @@ struct JobBoard::Head {
 };
 
 struct JobBoard::Row {
+  pid_t process = 0;
   bool ended = false;
   std::int32_t wait_status = 0;
+  Usage usage;
   Text error;
 };
 
@@ -62,18 +65,25 @@ JobBoard::Row& JobBoard::row(int rank) const {
 void JobBoard::set_error(int rank, std::string_view text) { row(rank).error.set(text); }
 std::string JobBoard::error(int rank) const { return row(rank).error.get(); }
 
-void JobBoard::set_wait_status(int rank, int wait_status) {
+void JobBoard::set_process(int rank, pid_t process) { row(rank).process = process; }
+pid_t JobBoard::process(int rank) const { return row(rank).process; }
+
+void JobBoard::set_end(int rank, int wait_status, const Usage& usage) {
   row(rank).wait_status = wait_status;
+  row(rank).usage = usage;
   row(rank).ended = true;
 }
+
+Usage JobBoard::usage(int rank) const { return row(rank).usage; }
 
 std::optional<int> JobBoard::wait_status(int rank) const {
   if (!row(rank).ended) return std::nullopt;
   return row(rank).wait_status;
 }
 
-void JobBoard::finish(int exit_code, const std::optional<FirstFailure>& failure) {
+void JobBoard::finish(int exit_code, const std::optional<FirstFailure>& failure, bool interrupted) {
   Head& board = head();
+  board.interrupted = interrupted;
   board.exit_code = exit_code;
   board.failed = failure.has_value();
   if (failure) {
@@ -89,6 +99,7 @@ void JobBoard::refuse(std::string_view reason) { head().refusal.set(reason); }
 
 bool JobBoard::finished() const { return head().finished; }
 int JobBoard::exit_code() const { return head().exit_code; }
+bool JobBoard::interrupted() const { return head().interrupted; }
 
 std::optional<FirstFailure> JobBoard::first_failure() const {
   const Head& board = head();

@@ -6,11 +6,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <utility>
 
 #include "exit_status.h"
+#include "shoal/runtime/error.h"
 
 namespace shoal::detail {
 namespace {
@@ -18,17 +23,32 @@ namespace {
 constexpr std::size_t kReadBytes = std::size_t{64} << 10;
 constexpr std::size_t kMostAtOnce = std::size_t{4} << 20;
 
+void make_directory(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) throw Error(ErrorCode::system, "cannot make the directory " + path + ": " + error.message());
+}
+
 }  // namespace
 
-OutputRouter::OutputRouter(int ranks, bool tagged) : tagged_(tagged), buffer_(kReadBytes) {
+OutputRouter::OutputRouter(int ranks, OutputOptions options) : options_(std::move(options)), buffer_(kReadBytes) {
+  if (!options_.log_directory.empty()) make_directory(options_.log_directory);
   for (int rank = 0; rank < ranks; ++rank) {
-    for (int stream = 0; stream < 2; ++stream) {
+    const std::string number = std::to_string(rank);
+    for (const char* stream : {".out", ".err"}) {
       auto source = std::make_unique<Source>();
-      source->tag = std::string("[").append(std::to_string(rank)).append("] ");
-      source->pipe = make_pipe(("the output of rank " + std::to_string(rank)).c_str());
+      source->tag = "[" + number + "] ";
+      source->pipe = make_pipe(("the output of rank " + number).c_str());
+      source->shown = shows(rank);
+      if (!options_.log_directory.empty())
+        source->log.emplace(options_.log_directory + "/rank." + number + stream, options_.append_to_logs);
       sources_.push_back(std::move(source));
     }
   }
+}
+
+bool OutputRouter::shows(int rank) const {
+  return options_.show && (!options_.only_ranks || std::ranges::count(*options_.only_ranks, rank) > 0);
 }
 
 void OutputRouter::attach(int rank) {
@@ -39,8 +59,9 @@ void OutputRouter::attach(int rank) {
 
 void OutputRouter::start(boost::asio::io_context& loop, std::function<void(const FirstFailure&)> broken) {
   broken_ = std::move(broken);
-  const bool one = same_stream(STDOUT_FILENO, STDERR_FILENO);
-  sinks_.push_back(std::make_unique<OutputSink>(loop, STDOUT_FILENO, [this](int error) { sink_broken(true, error); }));
+  const int out = options_.standard_output;
+  const bool one = out == STDERR_FILENO || same_stream(out, STDERR_FILENO);
+  sinks_.push_back(std::make_unique<OutputSink>(loop, out, [this](int error) { sink_broken(true, error); }));
   if (!one)
     sinks_.push_back(
         std::make_unique<OutputSink>(loop, STDERR_FILENO, [this](int error) { sink_broken(false, error); }));
@@ -71,7 +92,9 @@ void OutputRouter::listen(Source& source) {
 bool OutputRouter::read_some(Source& source) {
   const ssize_t size = ::read(source.reader->native_handle(), buffer_.data(), buffer_.size());
   if (size > 0) {
-    source.lines.append({buffer_.data(), static_cast<std::size_t>(size)});
+    const std::string_view bytes(buffer_.data(), static_cast<std::size_t>(size));
+    write_log(source, bytes);
+    if (source.shown) source.lines.append(bytes);
     pass_on(source, source.lines.take_lines());
     return true;
   }
@@ -92,14 +115,27 @@ void OutputRouter::read_all(Source& source) {
 
 void OutputRouter::pass_on(Source& source, const std::string& text) {
   if (text.empty()) return;
-  if (!tagged_) {
+  if (!options_.tag && !options_.timestamp) {
     source.sink->put(text);
     return;
   }
   const bool continued = !source.sink->at_line_start() && open_line_ == &source;
   if (!source.sink->at_line_start() && !continued) source.sink->put("\n");
-  source.sink->put(tag_lines(text, source.tag, continued));
+  source.sink->put(tag_lines(text, prefix_of(source), continued));
   open_line_ = &source;
+}
+
+void OutputRouter::write_log(Source& source, std::string_view bytes) {
+  const int error = source.log ? source.log->write(bytes) : 0;
+  if (error != 0)
+    broken_({.rank = -1,
+             .kind = FailureKind::exit,
+             .code = 1,
+             .message = "cannot write to " + source.log->path() + ": " + std::strerror(error)});
+}
+
+std::string OutputRouter::prefix_of(const Source& source) const {
+  return (options_.tag ? source.tag : std::string()) + (options_.timestamp ? time_of_day() + " " : std::string());
 }
 
 void OutputRouter::announce(const std::string& line) {
@@ -155,6 +191,16 @@ void OutputRouter::sink_broken(bool standard_output, int error) {
     }
   }
   progressed();
+}
+
+std::string time_of_day() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  tm local{};
+  ::localtime_r(&now.tv_sec, &local);
+  std::array<char, 16> text{};
+  std::strftime(text.data(), text.size(), "%T.", &local);
+  return text.data() + std::to_string(1000 + now.tv_nsec / 1'000'000).substr(1);
 }
 
 }  // namespace shoal::detail

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,16 +14,11 @@
 namespace shoal::detail {
 
 OutputSink::OutputSink(boost::asio::io_context& loop, int descriptor, std::function<void(int error)> broken)
-    : room_(loop), broken_(std::move(broken)) {
+    : broken_(std::move(broken)) {
   open(descriptor);
   if (kind_ == Kind::blocking) return;
-  Descriptor epoll(::epoll_create1(EPOLL_CLOEXEC));
-  epoll_event event{};
-  if (epoll.open() && ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, target_, &event) == 0) {
-    room_.assign(epoll.release());
-  } else {
-    kind_ = Kind::blocking;  // What cannot be waited for is written as any program would.
-  }
+  room_.emplace(loop, target_, Readiness::Of::writing);
+  if (!room_->possible()) kind_ = Kind::blocking;  // What cannot be waited for is written as any program would.
 }
 
 void OutputSink::open(int descriptor) {
@@ -99,14 +93,7 @@ void OutputSink::flush() {
 }
 
 void OutputSink::wait_until_writable() {
-  epoll_event event{};
-  event.events = EPOLLOUT | EPOLLONESHOT;
-  ::epoll_ctl(room_.native_handle(), EPOLL_CTL_MOD, target_, &event);
-  room_.async_wait(boost::asio::posix::stream_descriptor::wait_read, [this](const boost::system::error_code& error) {
-    if (error) return;
-    // Takes the event out of the inner epoll, so that the outer one sees the next.
-    epoll_event ready{};
-    ::epoll_wait(room_.native_handle(), &ready, 1, 0);
+  room_->wait([this] {
     flush();
     if (progressed_) progressed_();
   });

@@ -3,13 +3,14 @@
 #include <sys/types.h>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "descriptor.h"
+#include "readiness.h"
 
 namespace shoal::detail {
 
@@ -45,10 +46,10 @@ class OutputSink {
   ssize_t write_some(const char* bytes, std::size_t size);
   void wait_until_writable();
 
-  boost::asio::posix::stream_descriptor room_;  // An epoll of one: what Asio waits on must not be the stream itself.
   Descriptor own_;
   int target_ = -1;
   Kind kind_ = Kind::blocking;
+  std::optional<Readiness> room_;
   std::deque<std::string> waiting_;
   std::size_t written_of_first_ = 0;
   std::size_t waiting_bytes_ = 0;

@@ -34,6 +34,7 @@ std::vector<std::string> rank_environment(const std::vector<std::string>& inheri
     tell("LOCAL_WORLD_SIZE", world);
   }
   set(environment, "SHOAL_JOB=" + place.job);
+  set(environment, "SHOAL_RESTART_COUNT=" + std::to_string(place.restarts));
   return environment;
 }
 

@@ -8,7 +8,8 @@ namespace shoal::detail {
 struct RankPlace {
   int rank = 0;
   int world = 1;
-  std::string job;  ///< JobSegment::reference().
+  std::string job;   ///< JobSegment::reference().
+  int restarts = 0;  ///< How often the job was started before.
 };
 
 /// The environment of a rank as "KEY=VALUE": `inherited`, with `additions` over it, and over both what tells a rank its

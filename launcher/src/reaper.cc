@@ -26,20 +26,20 @@ void Reaper::watch(pid_t child) {
 
 std::vector<Death> Reaper::reap() {
   std::vector<Death> deaths;
-  int status = 0;
+  Death death;
   std::array<epoll_event, 16> events{};
   int ready = 0;
   while (poll_.open() && (ready = ::epoll_wait(poll_.get(), events.data(), static_cast<int>(events.size()), 0)) > 0) {
     for (int i = 0; i < ready; ++i) {
       Watched& dead = watched_[events[static_cast<std::size_t>(i)].data.u64];
-      if (::waitpid(dead.pid, &status, WNOHANG) == dead.pid) deaths.push_back({.pid = dead.pid, .wait_status = status});
+      death.pid = ::wait4(dead.pid, &death.wait_status, WNOHANG, &death.usage);
+      if (death.pid == dead.pid) deaths.push_back(death);
       // Closing the only descriptor of the handle takes it out of the poll.
       dead.handle.close();
     }
   }
-  pid_t pid = 0;
-  while ((pid = ::waitpid(-1, &status, WNOHANG)) > 0) deaths.push_back({.pid = pid, .wait_status = status});
-  childless_ = pid < 0 && errno == ECHILD;
+  while ((death.pid = ::wait4(-1, &death.wait_status, WNOHANG, &death.usage)) > 0) deaths.push_back(death);
+  childless_ = death.pid < 0 && errno == ECHILD;
   return deaths;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <vector>
@@ -11,6 +12,7 @@ namespace shoal::detail {
 struct Death {
   pid_t pid = 0;
   int wait_status = 0;
+  rusage usage{};
 };
 
 /// Reaps this process's children, watched ones in the order in which they died: waitpid alone gives those that are

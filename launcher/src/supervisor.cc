@@ -31,7 +31,7 @@ constexpr std::chrono::seconds kKillTime{5};
 int open_signals() {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&signals, signal);
+  for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2}) sigaddset(&signals, signal);
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
   const int descriptor = ::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
   if (descriptor < 0)
@@ -42,6 +42,31 @@ int open_signals() {
 std::string text_of(milliseconds duration) {
   const auto count = duration.count();
   return count != 0 && count % 1000 == 0 ? std::to_string(count / 1000) + " s" : std::to_string(count) + " ms";
+}
+
+std::string text_of_state(char state) {
+  switch (state) {
+    case 'R':
+      return "running";
+    case 'S':
+      return "sleeping";
+    case 'D':
+      return "in the kernel";
+    case 'T':
+    case 't':
+      return RankView::kStopped;
+    default:
+      return "";
+  }
+}
+
+Usage usage_of(const rusage& used) {
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return {.user_s = seconds(used.ru_utime),
+          .system_s = seconds(used.ru_stime),
+          .max_rss_bytes = static_cast<std::uint64_t>(used.ru_maxrss) << 10};
 }
 
 std::string list_of(const std::vector<int>& ranks) {
@@ -71,12 +96,18 @@ Supervisor::Supervisor(JobSegment segment, JobBoard& board, const JobPlan& plan,
       plan_(&plan),
       output_(&output),
       ranks_(std::move(ranks)),
+      stall_watch_(plan.stall_timeout),
       signals_(loop_, open_signals()),
       control_(loop_, control.release()) {
-  for (const pid_t pid : ranks_) reaper_.watch(pid);
+  for (int rank = 0; rank < plan_->ranks; ++rank) {
+    const pid_t pid = ranks_[static_cast<std::size_t>(rank)];
+    board_->set_process(rank, pid);
+    reaper_.watch(pid);
+  }
 }
 
 int Supervisor::run() {
+  if (plan_->begin) plan_->begin(loop_);
   output_->start(loop_, [this](const FirstFailure& failure) {
     if (!failure_) name_failure(failure);
   });
@@ -85,18 +116,21 @@ int Supervisor::run() {
   if (plan_->timeout.count() > 0) {
     after(job_timer_, plan_->timeout, [this] {
       if (failure_ || interrupt_ || ended_ == plan_->ranks) return;
+      announce_waits();
       name_failure({.rank = -1,
                     .kind = FailureKind::timeout,
                     .code = kExitTimeout,
                     .message = "the job did not end within its " + text_of(plan_->timeout)});
     });
   }
+  watch_for_stalls();
   // Whoever ended before the signals were listened to.
   children_changed();
   loop_.run();
   output_->stop();
+  if (plan_->end) plan_->end();
   const int code = exit_code();
-  board_->finish(code, failure_);
+  board_->finish(code, failure_, signalled_ || abandoned_);
   return code;
 }
 
@@ -114,7 +148,7 @@ void Supervisor::listen_to_signals() {
                              if (signal_.ssi_signo == SIGCHLD) {
                                children_changed();
                              } else {
-                               interrupted(static_cast<int>(signal_.ssi_signo));
+                               received(static_cast<int>(signal_.ssi_signo));
                              }
                              listen_to_signals();
                            });
@@ -143,7 +177,7 @@ void Supervisor::children_changed() {
     const auto rank = rank_of(death.pid);
     if (!rank) continue;  // Somebody whom a rank left behind.
     ++ended_;
-    board_->set_wait_status(*rank, death.wait_status);
+    board_->set_end(*rank, death.wait_status, usage_of(death.usage));
     verdict_.ended(*rank, death.wait_status);
     if (death.wait_status == 0) segment_.rank_ended(*rank);
     output_->rank_ended(*rank);
@@ -174,8 +208,62 @@ void Supervisor::name_failure(const FirstFailure& failure) {
   failure_ = failure;
   segment_.abort(failure);
   // That ranks end by a signal that we passed on, or by our own KILL, is no news.
-  if (!interrupt_ && !abandoned_ && !failure.message.empty()) output_->announce(failure.message);
+  if (!interrupt_ && !abandoned_ && !failure.message.empty()) {
+    output_->announce(failure.message);
+    name_last_call(failure.rank);
+  }
   begin_ending();
+}
+
+void Supervisor::name_last_call(int rank) {
+  const auto last = rank >= 0 ? segment_.last_call(rank) : std::nullopt;
+  if (last)
+    output_->announce(std::string("its last call, ") + (last->returned ? "finished: " : "not finished: ") +
+                      describe(*last));
+}
+
+std::vector<RankView> Supervisor::view_ranks() const {
+  std::vector<RankView> views;
+  for (int rank = 0; rank < plan_->ranks; ++rank) {
+    // Below a wrapper the process that made the session is another than the one that we started.
+    const auto owner = static_cast<pid_t>(segment_.process(rank));
+    const auto process = read_process(owner > 0 ? owner : ranks_[static_cast<std::size_t>(rank)]);
+    views.push_back({.ended = !alive(rank),
+                     .process_state = process ? text_of_state(process->state) : "",
+                     .phase = segment_.phase(rank),
+                     .last_call = segment_.last_call(rank)});
+  }
+  return views;
+}
+
+void Supervisor::announce_waits() {
+  output_->announce("who waits for whom:");
+  for (const std::string& line : wait_table(view_ranks())) output_->announce("  " + line);
+}
+
+void Supervisor::watch_for_stalls() {
+  if (plan_->stall_timeout.count() == 0) return;
+  after(stall_timer_, stall_watch_.interval(), [this] {
+    look_for_stall();
+    if (!ending_ && ended_ < plan_->ranks) watch_for_stalls();
+  });
+}
+
+void Supervisor::look_for_stall() {
+  if (stopped_ || failure_ || interrupt_) return;
+  bool any_in_call = false;
+  for (int rank = 0; rank < plan_->ranks && !any_in_call; ++rank) {
+    const auto last =
+        alive(rank) && segment_.phase(rank) == RankPhase::active ? segment_.last_call(rank) : std::nullopt;
+    any_in_call = last && !last->returned;
+  }
+  if (!stall_watch_.look(segment_.progress(), any_in_call, std::chrono::steady_clock::now())) return;
+  announce_waits();
+  const StallCause cause = stall_cause(view_ranks());
+  name_failure({.rank = cause.rank,
+                .kind = FailureKind::stall,
+                .code = kExitTimeout,
+                .message = "no call has gone on for " + text_of(plan_->stall_timeout) + ": " + cause.text});
 }
 
 void Supervisor::begin_ending() {
@@ -216,10 +304,26 @@ void Supervisor::signal_all(int signal) {
 }
 
 void Supervisor::received(int signal) {
-  if (signal != SIGTSTP && signal != SIGCONT) {
-    interrupted(signal);
-    return;
+  switch (signal) {
+    case SIGTSTP:
+    case SIGCONT:
+      stopped_ = signal == SIGTSTP;
+      stall_watch_.begin_anew();
+      pass_on(signal);
+      return;
+    case SIGUSR1:
+    case SIGUSR2:
+      pass_on(signal);
+      return;
+    case SIGQUIT:
+      announce_waits();
+      return;
+    default:
+      interrupted(signal);
   }
+}
+
+void Supervisor::pass_on(int signal) {
   for (int rank = 0; rank < plan_->ranks; ++rank)
     if (alive(rank)) ::kill(-ranks_[static_cast<std::size_t>(rank)], signal);
 }
@@ -314,6 +418,7 @@ void Supervisor::finish() {
   }
   finishing_ = true;
   job_timer_.cancel();
+  stall_timer_.cancel();
   if (abandoned_) {
     loop_.stop();
     return;

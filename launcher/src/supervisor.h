@@ -21,14 +21,17 @@
 #include "reaper.h"
 #include "shoal/runtime/job_segment.h"
 #include "spawn.h"
+#include "stall_watch.h"
 #include "verdict.h"
+#include "wait_table.h"
 
 namespace shoal::detail {
 
 struct JobPlan {
   int ranks = 1;
-  std::chrono::milliseconds timeout{0};  ///< For the whole job; 0: none.
-  std::chrono::milliseconds grace{0};    ///< From TERM to KILL.
+  std::chrono::milliseconds timeout{0};        ///< For the whole job; 0: none.
+  std::chrono::milliseconds stall_timeout{0};  ///< Without progress in calls; 0: none.
+  std::chrono::milliseconds grace{0};          ///< From TERM to KILL.
   /// From the failure to TERM: a rank that is woken because a peer is lost says so and ends by itself, if it is given
   /// the time. So long also may the culprit live on while its victims have ended already.
   std::chrono::milliseconds courtesy{500};
@@ -36,6 +39,10 @@ struct JobPlan {
   /// one, not where every rank is about to.
   bool end_strangers_at_once = false;
   RankMain rank_main;
+  /// What else is to run in the guard's loop; called once, when the ranks have been forked.
+  std::function<void(boost::asio::io_context& loop)> begin;
+  /// The loop has ended, and is about to go.
+  std::function<void()> end;
   /// Why the ranks could not be started, once known; asked before anybody else is blamed.
   std::function<std::optional<FirstFailure>()> start_failure;
 };
@@ -47,8 +54,9 @@ struct JobPlan {
 ///
 ///     failure --- courtesy ---> TERM and CONT to all that are left --- grace ---> KILL
 ///
-/// Ranks without a session cannot be woken; under shoalrun they get their TERM at once. INT, TERM, HUP and QUIT are
-/// passed on to the ranks, once, as what they are; the grace begins with them, and a second one means KILL. When all
+/// Ranks without a session cannot be woken; under shoalrun they get their TERM at once. INT, TERM and HUP are
+/// passed on to the ranks, once, as what they are; the grace begins with them, and a second one means KILL. TSTP, CONT, USR1
+/// and USR2 are passed on as often as they come, QUIT has the table of who waits for whom printed. When all
 /// ranks have ended, what they left running is ended too: after a failure within the same grace, else it gets TERM
 /// after 0.2 s and KILL half a second later. If the launcher dies, everything gets KILL at once.
 class Supervisor {
@@ -63,12 +71,18 @@ class Supervisor {
  private:
   void listen_to_signals();
   void listen_to_launcher();
+  void watch_for_stalls();
+  void look_for_stall();
   void after(boost::asio::steady_timer& timer, std::chrono::milliseconds delay, std::function<void()> action);
 
   void children_changed();
   void consider_failure();
   void name_failure(const FirstFailure& failure);
-  void received(int signal);  // From the launcher.
+  void name_last_call(int rank);
+  std::vector<RankView> view_ranks() const;
+  void announce_waits();
+  void received(int signal);
+  void pass_on(int signal);
   void interrupted(int signal);
   void launcher_gone();
 
@@ -94,6 +108,7 @@ class Supervisor {
   int ended_ = 0;
   Reaper reaper_;
   Verdict verdict_;
+  StallWatch stall_watch_;
 
   boost::asio::io_context loop_{1};
   boost::asio::posix::stream_descriptor signals_;  // A signalfd: no handler runs in what may be anyone's program.
@@ -101,13 +116,15 @@ class Supervisor {
   boost::asio::posix::stream_descriptor control_;
   std::array<ControlByte, 16> control_bytes_{};
   boost::asio::steady_timer job_timer_{loop_};       // The job's timeout.
+  boost::asio::steady_timer stall_timer_{loop_};     // The next look for a stall.
   boost::asio::steady_timer courtesy_timer_{loop_};  // From the failure to TERM.
   boost::asio::steady_timer grace_timer_{loop_};     // From TERM to KILL.
   boost::asio::steady_timer sweep_timer_{loop_};     // Leftovers: first delay, then repeated KILL.
 
   std::optional<FirstFailure> failure_;
   std::optional<int> interrupt_;  // The first signal passed on, if that came before any failure.
-  bool signalled_ = false;        // Some signal was passed on.
+  bool signalled_ = false;        // Some signal that ends a job was passed on.
+  bool stopped_ = false;          // The job, by TSTP.
   bool ending_ = false;
   bool killing_ = false;
   bool sweeping_ = false;

@@ -105,6 +105,12 @@ void visit_calls(const RankState& state, Visit&& visit) {
 
 }  // namespace
 
+int awaited_by(const RankState& state, int world_size) {
+  // Pairs with the release when it is set: in which call it waits was recorded before.
+  const std::uint64_t peer = state.awaits.load(std::memory_order_acquire) & 0xffff'ffff;
+  return peer <= static_cast<std::uint64_t>(world_size) ? static_cast<int>(peer) - 1 : -1;
+}
+
 bool may_have_begun(const RankState& state, const RecordedCall& call) {
   std::optional<bool> begun;
   visit_calls(state, [&](const RecordedCall& recorded) {

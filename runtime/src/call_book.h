@@ -44,6 +44,8 @@ struct RecordedCall {
 };
 /// Call `number` of the rank, counted from 1, while it is among its last ones.
 std::optional<RecordedCall> read_call(const RankState& state, std::uint64_t number);
+/// The world rank that a rank says it waits for; -1: none, or no rank of `world_size`.
+int awaited_by(const RankState& state, int world_size);
 /// Whether the rank has begun that collective call, or one after it on the same communicator; true also where its record
 /// does not go back far enough to tell.
 bool may_have_begun(const RankState& state, const RecordedCall& call);

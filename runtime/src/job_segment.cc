@@ -284,12 +284,59 @@ RankPhase JobSegment::phase(int rank) const {
   return phase <= static_cast<std::uint32_t>(RankPhase::left) ? static_cast<RankPhase>(phase) : RankPhase::left;
 }
 
+std::int32_t JobSegment::process(int rank) const { return mapping_->rank(rank).owner.load(std::memory_order_relaxed); }
+
 Traffic JobSegment::traffic(int rank) const { return detail::read_ledger(mapping_->ledger(rank)); }
 
-std::string JobSegment::last_call(int rank) const {
+std::optional<LastCall> JobSegment::last_call(int rank) const {
   const detail::RankState& state = mapping_->rank(rank);
-  const auto call = detail::read_call(state, state.calls_begun.load(std::memory_order_acquire));
-  return call ? describe(call->call) : std::string();
+  const auto recorded = detail::read_call(state, state.calls_begun.load(std::memory_order_acquire));
+  if (!recorded) return std::nullopt;
+  LastCall last{.call = recorded->call,
+                .number = 0,
+                .sequence = recorded->sequence,
+                .in_world = recorded->communicator == 0,
+                .returned = recorded->returned,
+                .awaits = detail::awaited_by(state, ranks())};
+  const auto operation = static_cast<std::size_t>(last.call.operation);
+  if (operation < kOperationCount)
+    for (const detail::LedgerRow& row : mapping_->ledger(rank).rows[operation])
+      last.number += row.calls.load(std::memory_order_relaxed);
+  return last;
+}
+
+std::uint64_t JobSegment::progress() const {
+  std::uint64_t digest = 0;
+  const auto mix = [&digest](std::uint64_t value) { digest = (digest ^ value) * 0x100000001b3; };  // FNV-1a, by words.
+  for (int rank = 0; rank < ranks(); ++rank) {
+    const detail::RankState& state = mapping_->rank(rank);
+    mix(state.calls_begun.load(std::memory_order_relaxed));
+    mix(state.calls_returned.load(std::memory_order_relaxed));
+    for (const auto& rows : mapping_->ledger(rank).rows) {
+      for (const detail::LedgerRow& row : rows) {
+        mix(row.sent.load(std::memory_order_relaxed));
+        mix(row.received.load(std::memory_order_relaxed));
+      }
+    }
+    // The pages of channels that were never used would be had by looking at them: too many of a large job.
+    constexpr int kMostLookedAt = 256;
+    for (int peer = 0; ranks() <= kMostLookedAt && peer < ranks(); ++peer) {
+      const detail::ChannelControl& control = mapping_->channel(rank, peer).control;
+      mix(control.producer.head.load(std::memory_order_relaxed));
+      mix(control.consumer.tail.load(std::memory_order_relaxed));
+      mix(control.consumer.taken.load(std::memory_order_relaxed));
+    }
+  }
+  return digest;
+}
+
+std::string describe(const LastCall& last) {
+  const std::string call = describe(last.call);  // "all_reduce (ring, ...)"
+  const std::size_t end = call.find(" (");
+  std::string text = fmt::format("{} number {}{}", call.substr(0, end), last.number, call.substr(end));
+  if (last.sequence != 0)
+    text += fmt::format(", call {} of {}", last.sequence, last.in_world ? "the world" : "another communicator");
+  return text;
 }
 
 }  // namespace shoal

@@ -154,11 +154,15 @@ TEST(JobSegment, ValuesThatARankMayHaveWrittenAnywhereAreReadSafely) {
   state.phase.store(77, std::memory_order_release);
   EXPECT_EQ(segment.phase(1), RankPhase::left);
   state.calls_begun.store(UINT64_MAX, std::memory_order_release);
-  EXPECT_EQ(segment.last_call(1), "");
+  EXPECT_FALSE(segment.last_call(1));
   auto& record = state.records[UINT64_MAX % detail::kRecordCount];
   record.kinds.store(UINT64_MAX, std::memory_order_release);
   record.number.store(UINT64_MAX, std::memory_order_release);
-  EXPECT_THAT(segment.last_call(1), HasSubstr("unknown"));
+  state.awaits.store(UINT64_MAX, std::memory_order_release);
+  const auto last = segment.last_call(1);
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->awaits, -1);
+  EXPECT_THAT(describe(*last), HasSubstr("unknown number 0"));
 }
 
 }  // namespace

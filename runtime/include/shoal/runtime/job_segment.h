@@ -4,7 +4,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
+#include "shoal/runtime/operation.h"
 #include "shoal/runtime/traffic.h"
 
 namespace shoal {
@@ -29,6 +31,19 @@ struct FirstFailure {
 
 /// What a rank has done about its session, as read from outside.
 enum class RankPhase : std::uint32_t { absent, active, left };
+
+/// A rank's last call, begun or finished, as read from outside.
+struct LastCall {
+  Call call{};
+  std::uint64_t number = 0;    ///< It is so many of the rank's calls of that operation, counted from 1.
+  std::uint64_t sequence = 0;  ///< And so many of all collective calls on its communicator; 0: point to point.
+  bool in_world = true;        ///< Its communicator is that of all ranks.
+  bool returned = false;
+  int awaits = -1;  ///< The world rank that it has been waiting for, for a while; -1: none.
+};
+
+/// "all_reduce number 17 (ring, f32 sum, count 784), call 40 of the world".
+std::string describe(const LastCall& call);
 
 /// The shared memory of one job (docs/shared_memory.md): a sealed memfd that holds everything ranks share and
 /// vanishes with the last process that has it. Copies refer to the same mapping. The launcher makes it before
@@ -60,9 +75,14 @@ class JobSegment {
   /// none broke it. A rank that waited for one that left reports the one that left.
   std::optional<FirstFailure> first_error() const;
   RankPhase phase(int rank) const;
+  /// The process that made the session of `rank`, by its number in its own namespace; 0: none has.
+  std::int32_t process(int rank) const;
   Traffic traffic(int rank) const;
-  /// The last call that `rank` began, as describe() gives it, or empty.
-  std::string last_call(int rank) const;
+  /// The last call that `rank` began; empty if it began none.
+  std::optional<LastCall> last_call(int rank) const;
+  /// A digest of all that calls change as they go on. As long as it stays the same while ranks are in calls, none of them
+  /// moved anything.
+  std::uint64_t progress() const;
 
   struct Mapping;  // The runtime's own view; defined in runtime/src.
   Mapping& mapping() const { return *mapping_; }

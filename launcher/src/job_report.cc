@@ -1,0 +1,91 @@
+#include "job_report.h"
+
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command_line.h"
+#include "exit_status.h"
+
+namespace shoal::detail {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json text_or_null(bool has, const std::string& text) {
+  return has ? ordered_json(text) : ordered_json(nullptr);
+}
+
+ordered_json failure_json(const JobSegment& segment, const FirstFailure& failure) {
+  const bool by_signal = failure.kind == FailureKind::signal;
+  ordered_json json{{"rank", failure.rank}, {"kind", name(failure.kind)},
+                    {"code", failure.code}, {"signal", text_or_null(by_signal, signal_name(failure.code))},
+                    {"last_op", nullptr},   {"call", nullptr},
+                    {"sequence", nullptr},  {"message", failure.message}};
+  if (const auto last = failure.rank >= 0 ? segment.last_call(failure.rank) : std::nullopt) {
+    json["last_op"] = name(last->call.operation);
+    json["call"] = last->number;
+    json["sequence"] = last->sequence;
+  }
+  return json;
+}
+
+ordered_json rank_json(const JobRun& job, int rank) {
+  const JobBoard& board = job.board();
+  // Whoever never ended in the guard's sight was ended with the guard.
+  const int status = board.wait_status(rank).value_or(SIGKILL);
+  const Usage usage = board.usage(rank);
+  const Traffic traffic = job.segment().traffic(rank);
+  std::uint64_t operations = 0;
+  for (const auto& [operation, count] : traffic.by_op) operations += count.calls;
+  return {{"rank", rank},
+          {"pid", board.process(rank)},
+          {"exit_code", exit_code_of_wait(status)},
+          {"signal", text_or_null(WIFSIGNALED(status), signal_name(WTERMSIG(status)))},
+          {"user_s", usage.user_s},
+          {"system_s", usage.system_s},
+          {"max_rss_bytes", usage.max_rss_bytes},
+          {"bytes_sent", traffic.sent},
+          {"bytes_received", traffic.received},
+          {"operations", operations}};
+}
+
+ordered_json report_json(const JobRun& job, int restarts, double wall_s) {
+  const auto failure = job.board().first_failure();
+  ordered_json ranks = ordered_json::array();
+  for (int rank = 0; rank < job.board().ranks(); ++rank) ranks.push_back(rank_json(job, rank));
+  return {{"schema", "shoal.job/1"},
+          {"ranks", job.board().ranks()},
+          {"exit_code", job.exit_code()},
+          {"wall_s", wall_s},
+          {"restarts", restarts},
+          {"first_failure", failure ? failure_json(job.segment(), *failure) : ordered_json(nullptr)},
+          {"per_rank", std::move(ranks)}};
+}
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+}  // namespace
+
+void check_report_file(const std::string& file) {
+  if (file.empty() || file == "-") return;
+  if (!File(std::fopen(file.c_str(), "a"), std::fclose))
+    throw UsageError("--report " + file + ": " + std::strerror(errno));
+}
+
+bool write_report(const std::string& file, const JobRun& job, int restarts, std::chrono::duration<double> wall) {
+  // Texts hold what programs and the user wrote: whatever is no UTF-8 is replaced.
+  const std::string text =
+      report_json(job, restarts, wall.count()).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  if (file == "-") return std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+  File out(std::fopen(file.c_str(), "w"), std::fclose);
+  if (!out) return false;
+  const bool written = std::fputs(text.c_str(), out.get()) >= 0;
+  return std::fclose(out.release()) == 0 && written;
+}
+
+}  // namespace shoal::detail
