@@ -86,6 +86,7 @@ ShmFabric::ShmFabric(JobSegment segment, int rank)
       rank_(rank),
       size_(segment_.ranks()),
       book_(segment_.mapping().rank(rank), segment_.mapping().ledger(rank)),
+      fault_(Fault::of_rank(rank)),
       waiting_(segment_.mapping(), rank),
       window_(segment_.mapping(), rank, waiting_, book_) {
   const auto& mapping = segment_.mapping();
@@ -103,6 +104,7 @@ void ShmFabric::begin(CallContext& context) {
     waiting_.throw_broken(context);
   }
   book_.begin(context);
+  if (fault_) fault_->strike(context.call.operation);  // On record before: it is to be told where.
 }
 
 void ShmFabric::end(const CallContext&) noexcept { book_.end(); }

@@ -5,6 +5,7 @@
 
 #include "call_book.h"
 #include "channel.h"
+#include "fault.h"
 #include "mapping.h"
 #include "shm_waiting.h"
 #include "shm_window.h"
@@ -42,6 +43,7 @@ class ShmFabric : public Fabric {
   std::vector<ChannelReader> readers_;
   bool heard_ = false;  // Of an error, in any call.
   CallBook book_;
+  std::optional<Fault> fault_;
   ShmWaiting waiting_;
   ShmWindow window_;
 };
