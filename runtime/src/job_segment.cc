@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 
 #include "call_book.h"
 #include "mapping.h"
+#include "segment_file.h"
 #include "shared_text.h"
 #include "shoal/runtime/cores.h"
 #include "shoal/runtime/error.h"
@@ -153,21 +153,12 @@ std::uint64_t JobSegment::bytes_needed(const JobShape& shape) { return Geometry:
 
 JobSegment JobSegment::create(const JobShape& shape) {
   const Geometry geometry = Geometry::of(shape);
-  int fd = memfd_create("shoal", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (fd < 0) {
-    fail_system("shared memory cannot be had (memfd_create)", errno);
-  }
+  int fd = detail::make_segment_file(geometry.segment_bytes);
   // Out of the way of the low numbers that shells and their scripts use: `exec 3<file` would replace it.
   constexpr int kOutOfTheWay = 64;
   if (const int high = fcntl(fd, F_DUPFD_CLOEXEC, kOutOfTheWay); high >= 0) {
     close(fd);
     fd = high;
-  }
-  if (ftruncate(fd, static_cast<off_t>(geometry.segment_bytes)) != 0 ||
-      fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
-    const int error = errno;
-    close(fd);
-    fail_system(fmt::format("shared memory of {} bytes cannot be had", geometry.segment_bytes), error);
   }
   std::shared_ptr<Mapping> mapping;
   try {

@@ -1,0 +1,45 @@
+// The whole matrix: every ending, in every moment, of every rank, in worlds of 2, 3, 4 and 8; and many in a row.
+#include "fault/fault_matrix.h"
+
+namespace shoal::test {
+namespace {
+
+std::vector<std::string> all_moments() {
+  std::vector<std::string> moments{"before", "between", "end"};
+  for (const std::string& operation : kOperations) moments.push_back("in " + operation);
+  return moments;
+}
+
+bool is_a_case(const std::string& moment, const Ending& ending) {
+  if (moment.starts_with("in ")) return ending.action != "segv";
+  return moment != "end" || ending.action != "exit:0";
+}
+
+TEST(FaultMatrix, EveryEndingInEveryMomentOfEveryRankNamesTheCulpritAndLeavesNothing) {
+  const auto before = shared_memory_objects();
+  for (const int ranks : {2, 3, 4, 8})
+    for (int victim = 0; victim < ranks; ++victim)
+      for (const std::string& moment : all_moments())
+        for (const Ending& ending : kEndings)
+          if (is_a_case(moment, ending)) expect_ending(moment, ranks, victim, ending);
+  EXPECT_EQ(shared_memory_objects(), before);
+}
+
+TEST(FaultMatrix, AThousandMixedEndingsLeaveNothing) {
+  const auto before = shared_memory_objects();
+  const auto moments = all_moments();
+  for (std::size_t i = 0; i < 1000; ++i) {
+    const std::string& moment = moments[i % moments.size()];
+    const Ending& ending = kEndings[i / 3 % kEndings.size()];
+    const int ranks = 2 + static_cast<int>(i % 3);
+    RunningJob job = start_job(moment, ranks, static_cast<int>(i) % ranks, ending.action);
+    if (i % 7 == 0) job.signal(SIGTERM);
+    if (i % 11 == 0) job.signal(SIGKILL);
+    job.wait();
+    ASSERT_THAT(job.left_behind(), testing::IsEmpty()) << i;
+  }
+  EXPECT_EQ(shared_memory_objects(), before);
+}
+
+}  // namespace
+}  // namespace shoal::test

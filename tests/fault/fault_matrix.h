@@ -1,0 +1,76 @@
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "launcher/running_job.h"
+
+// The matrix of what a rank can die of, when, and which rank of how many; and what must come of each.
+
+namespace shoal::test {
+
+struct Ending {
+  std::string action;  ///< As fault_program and SHOAL_FAULT have it; segv only the former.
+  int exit_code;       ///< Of the job.
+  std::string blame;   ///< What is said of the rank.
+};
+
+inline const std::vector<Ending> kEndings{
+    {"kill", 137, "was ended by SIGKILL"},
+    {"segv", 139, "was ended by SIGSEGV"},
+    {"abort", 134, "was ended by SIGABRT"},
+    {"exit:3", 3, "exited with status 3"},
+    {"exit:0", 1, "left while others waited for it"},
+    {"throw", 1, "exited with status 1"},
+};
+
+inline const std::vector<std::string> kOperations{
+    "barrier", "broadcast", "reduce",  "all_reduce", "reduce_scatter", "all_gather", "all_gather_v",
+    "gather",  "gather_v",  "scatter", "scatter_v",  "scatter_cyclic", "all_to_all", "all_to_all_v"};
+
+/// Of the two names in `moment`, "in OP" is struck by SHOAL_FAULT, in the second call of OP; others by the program.
+inline RunningJob start_job(const std::string& moment, int ranks, int victim, const std::string& action,
+                            std::vector<std::string> options = {}) {
+  const bool in_call = moment.starts_with("in ");
+  std::vector<std::string> arguments = std::move(options);
+  for (const std::string& word :
+       {std::string("--heap"), std::string("1M"), std::string("-n"), std::to_string(ranks), rank_program(),
+        in_call ? std::string("nowhere") : moment, std::to_string(victim), action})
+    arguments.push_back(word);
+  std::vector<std::string> environment;
+  if (in_call)
+    environment.push_back("SHOAL_FAULT=rank=" + std::to_string(victim) + ",op=" + moment.substr(3) +
+                          ",call=2,action=" + action);
+  return RunningJob(arguments, environment);
+}
+
+inline std::set<std::string> shared_memory_objects() {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
+    if (const std::string name = entry.path().filename(); name.find("shoal") != std::string::npos) names.insert(name);
+  return names;
+}
+
+inline void expect_ending(const std::string& moment, int ranks, int victim, const Ending& ending) {
+  SCOPED_TRACE(moment + ", rank " + std::to_string(victim) + " of " + std::to_string(ranks) + ", " + ending.action);
+  RunningJob job = start_job(moment, ranks, victim, ending.action);
+  const JobEnd end = job.wait();
+  EXPECT_EQ(end.exit_code, ending.exit_code) << end.err;
+  EXPECT_THAT(end.err, testing::HasSubstr("shoalrun: rank " + std::to_string(victim) + " " + ending.blame));
+  EXPECT_LT(end.took, std::chrono::seconds(10)) << "less than the grace: nobody had to be killed";
+  if (moment.starts_with("in ")) {
+    EXPECT_THAT(end.err,
+                testing::HasSubstr("shoalrun: its last call, not finished: " + moment.substr(3) + " number 2 "));
+  }
+  EXPECT_THAT(job.left_behind(), testing::IsEmpty());
+}
+
+}  // namespace shoal::test

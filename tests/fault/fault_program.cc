@@ -1,0 +1,85 @@
+// A rank that makes every collective call, three times over, and meets its end where it is told to:
+//
+//     fault_program MOMENT RANK ACTION
+//
+// MOMENT: before (the session), between (two calls), end (when its session is over), or nowhere; in a call a rank is
+// struck by SHOAL_FAULT. ACTION: kill, segv, abort, stop, exit:N, throw.
+#include <shoal/shoal.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using shoal::Communicator;
+
+void meet_end(std::string_view action) {
+  if (action == "kill") std::raise(SIGKILL);
+  if (action == "segv") {
+    std::signal(SIGSEGV, SIG_DFL);  // Sanitizers have a handler of their own.
+    std::raise(SIGSEGV);
+  }
+  if (action == "abort") std::abort();
+  if (action == "stop") std::raise(SIGSTOP);
+  if (action == "throw") throw std::runtime_error("thrown as asked");
+  if (action.starts_with("exit:")) std::exit(std::stoi(std::string(action.substr(5))));
+}
+
+void call_everything(Communicator& world) {
+  const auto ranks = static_cast<std::size_t>(world.size());
+  std::vector<float> one(1000, 1.0F);
+  std::vector<float> all(1000 * ranks, 2.0F);
+  std::vector<float> other(1000 * ranks);
+  const std::vector<std::size_t> counts(ranks, 1000);
+  const bool root = world.rank() == 0;
+  std::vector<float> sum(1000);
+  const std::vector<float> nothing;
+  std::vector<float> none;
+  shoal::barrier(world);
+  shoal::broadcast(world, one);
+  shoal::reduce(world, one, root ? sum : none, shoal::ReduceOp::sum);
+  shoal::all_reduce(world, one, shoal::ReduceOp::sum);
+  shoal::reduce_scatter(world, all, shoal::ReduceOp::sum);
+  shoal::all_gather(world, one, all);
+  shoal::all_gather_v(world, one, all, counts);
+  shoal::gather(world, one, root ? all : none);
+  shoal::gather_v(world, one, root ? all : none, counts);
+  shoal::scatter(world, root ? all : nothing, one);
+  shoal::scatter_v(world, root ? all : nothing, one, counts);
+  shoal::scatter_cyclic(world, root ? all : nothing, one);
+  shoal::all_to_all(world, all, other);
+  shoal::all_to_all_v(world, all, counts, other, counts);
+}
+
+int run(const std::string& moment, int victim, const std::string& action) {
+  const char* rank_text = std::getenv("SHOAL_RANK");
+  const int rank = rank_text != nullptr ? std::atoi(rank_text) : 0;
+  const auto is_here = [&](std::string_view here) { return rank == victim && moment == here; };
+  if (is_here("before")) meet_end(action);
+  {
+    shoal::Session session;
+    for (int round = 0; round < 3; ++round) {
+      call_everything(session.world());
+      if (round == 1 && is_here("between")) meet_end(action);
+    }
+  }
+  if (is_here("end")) meet_end(action);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) return 2;
+  try {
+    return run(argv[1], std::atoi(argv[2]), argv[3]);
+  } catch (const std::exception& error) {
+    std::cerr << "fault_program: " << error.what() << std::endl;
+    return 1;
+  }
+}

@@ -1,0 +1,70 @@
+// Where the segment's memory comes from, and what happens if there is not enough.
+#include <unistd.h>
+
+#include <memory>
+
+#include "fault/fault_matrix.h"
+
+namespace shoal::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+JobEnd run_with(const std::string& segment, const std::vector<std::string>& options, const std::string& script) {
+  std::vector<std::string> arguments = options;
+  for (const char* word : {"sh", "-c"}) arguments.emplace_back(word);
+  arguments.push_back(script);
+  return RunningJob(arguments, {"SHOAL_SEGMENT=" + segment}).wait();
+}
+
+TEST(Segment, OfEitherKindRunsAJobAndHasNoName) {
+  const auto before = shared_memory_objects();
+  for (const std::string kind : {"memfd", "posix", "auto", ""}) {
+    const JobEnd end =
+        run_with(kind, {"-n", "3", "--heap", "1M"}, "ls /dev/shm; exec " + rank_program() + " nowhere 0 -");
+    EXPECT_EQ(end.exit_code, 0) << kind << end.err;
+    EXPECT_THAT(end.out, Not(HasSubstr("shoal."))) << kind;
+  }
+  EXPECT_EQ(shared_memory_objects(), before);
+}
+
+TEST(Segment, OfAnUnknownKindIsRefused) {
+  const JobEnd end = run_with("disk", {"-n", "1"}, "true");
+  EXPECT_EQ(end.exit_code, 2);
+  EXPECT_THAT(end.err, HasSubstr("SHOAL_SEGMENT=disk: it is auto, memfd or posix"));
+}
+
+TEST(Segment, InSharedMemoryThatIsTooSmallIsRefusedWithWhatToDoAndNoSignal) {
+  if (::geteuid() != 0) GTEST_SKIP() << "mounting takes root";
+  const std::string mount = "mount -t tmpfs -o size=64m none /dev/shm || exit 77; export SHOAL_SEGMENT=posix; ";
+  const std::string job = std::string(SHOALRUN) + " -n 8 --channel 4K --heap ";
+  const std::string program = " " + rank_program() + " nowhere 0 -; echo status $?; ";
+  RunningJob inside({"-n", "1", "unshare", "-m", "sh", "-c",
+                     mount + job + "64M" + program + job + "2K" + program + "ls -A /dev/shm"});
+  const JobEnd end = inside.wait();
+  if (end.exit_code == 77 || end.out.empty()) GTEST_SKIP() << "no mounting here: " << end.err;
+  EXPECT_THAT(lines_of(end.out).front(), "status 1");
+  EXPECT_THAT(end.err, HasSubstr("cannot be had in /dev/shm: needs "));
+  EXPECT_THAT(end.err, HasSubstr(", has 64.0 MiB; a smaller --heap needs less, a container gets more by --shm-size"));
+  EXPECT_THAT(end.err, Not(HasSubstr("SIGBUS")));
+  EXPECT_THAT(inside.left_behind(), IsEmpty());
+}
+
+TEST(Segment, OfManyJobsAtOnceIsEachItsOwn) {
+  std::vector<std::unique_ptr<RunningJob>> jobs;
+  for (int i = 0; i < 20; ++i) {
+    const std::string kind = i % 2 == 0 ? "posix" : "memfd";
+    jobs.push_back(std::make_unique<RunningJob>(
+        std::vector<std::string>{"-n", "2", "--heap", "1M", "--channel", "4K", rank_program(), "nowhere", "0", "-"},
+        std::vector<std::string>{"SHOAL_SEGMENT=" + kind}));
+  }
+  for (const auto& job : jobs) {
+    const JobEnd end = job->wait();
+    EXPECT_EQ(end.exit_code, 0) << end.err;
+  }
+}
+
+}  // namespace
+}  // namespace shoal::test
