@@ -125,6 +125,7 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
     bool moved = false;
     if (writer != nullptr && pending.to >= 0 && writer->advance()) {
       moved = true;
+      waiting_.order_before_wakes();
       waiting_.wake_peer(pending.to);
       if (writer->done()) {
         book_.charge_sent(transfer.out.size());
@@ -140,6 +141,7 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
                            transfer.in.size(), context);
         waiting_.refuse_foreign(transfer.from, {theirs.fingerprint, theirs.bytes}, context);
       }
+      waiting_.order_before_wakes();
       waiting_.wake_peer(pending.from);
       if (incoming->done()) {
         book_.charge_received(transfer.received());
@@ -160,8 +162,8 @@ void ShmFabric::leave() {
   if (!heard_ && !waiting_.job_aborted()) error = unfitting_call_error(rank_, size_, waiting_.states(), context);
   const bool unfitting = error.has_value();
   // All that this rank sent is published before; whoever sees it gone looks at its channel once more. And of a sender
-  // and a receiver that leaves without its message one sees the other: both stores and looks are sequentially
-  // consistent, here left then head, there head then left.
+  // and a receiver that leave with a message between them one sees the other gone, as both say so (a sequentially
+  // consistent store) before they look; what it looks at then is what the other published before.
   segment_.rank_ended(rank_);
   if (!unfitting) error = find_unread(context);
   if (!error) return;
