@@ -12,7 +12,7 @@ namespace {
 
 Call call_of(std::span<const std::byte> in, DataType type, ReduceOp op) {
   return {
-      .operation = Operation::reduce_scatter, .type = type, .reduce_op = op, .count = in.size() / element_bytes(type)};
+      .operation = Operation::reduce_scatter, .type = type, .reduce_op = op, .count = elements_in(in.size(), type)};
 }
 
 void run(Communicator& comm, Call call, std::span<const std::byte> in, std::span<std::byte> own,

@@ -62,7 +62,7 @@ void ResultBlocks::take(const Notices& notices, std::uint64_t round) {
 
 void combine_blocks(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out, int receiver,
                     ReduceOp op, DataType type, Showing showing) {
-  const Chunks chunks(Partition(in.size() / element_bytes(type), comm.size()), element_bytes(type));
+  const Chunks chunks(Partition(elements_in(in.size(), type), comm.size()), element_bytes(type));
   const ChunkBlocks blocks(comm, in, chunks, showing);
   ResultBlocks results(comm, out, chunks, blocks, receiver, showing);
   Notices notices(comm);
