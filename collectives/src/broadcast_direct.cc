@@ -14,21 +14,26 @@ namespace shoal::detail {
 void broadcast_direct(Communicator& comm, std::span<std::byte> data, int root, Showing showing) {
   if (comm.size() == 1) return;
   const bool at_root = comm.rank() == root;
-  const auto place = at_root ? place_to_show(comm, data, showing) : std::nullopt;
-  const std::size_t block_bytes = std::min(kDirectBlockBytes, comm.staging().size());
+  const auto place = place_to_read(comm, data, showing);
+  std::size_t block_bytes = std::min(kDirectBlockBytes, comm.staging().size());
   Notices notices(comm);
   for (std::uint64_t round = 0; round < blocks_in(data.size(), block_bytes); ++round) {
-    const auto block = block_of(data, round, block_bytes);
-    Notice notice{.data_in_place = place ? 1U : 0U};
-    if (at_root && !block.empty()) {
-      notice.data = place ? *place + round * block_bytes : stage(comm, block);
-      comm.charge(read_by_all(comm, block.size()), 0);
+    Notice notice;
+    if (at_root) {
+      notice.data_in_place = place ? 1U : 0U;
+      notice.data = place ? *place : stage(comm, block_of(data, round, block_bytes));
     }
     notices.arrive(notice);
     notices.await_all();
-    if (at_root || block.empty()) continue;
-    copy_bytes(comm, comm.reach(notices.of(root).data, block.size()), block);
-    comm.charge(0, block.size());
+    const Notice& shown = notices.of(root);
+    if (shown.data_in_place != 0) block_bytes = data.size();
+    const auto block = block_of(data, round, block_bytes);
+    if (at_root) {
+      comm.charge(read_by_all(comm, block.size()), 0);
+    } else {
+      comm.copy_from(root, shown.data, block);
+      comm.charge(0, block.size());
+    }
   }
   notices.close();
 }

@@ -19,9 +19,10 @@
 //     rank 0   show block 0 | all arrived | take from 1, 2 | show block 1 | ...
 //     rank 1   show block 0 | all arrived | take from 0, 2 | show block 1 | ...
 //
-// Data in the job's shared heap is shown where it lies. Other data is copied into the rank's staging first: blocks are
-// small enough to stay in cache from there to the reader. Each rank does what fits its own buffers and tells the others
-// in its arrival; rounds and bytes are the same either way.
+// Data in the job's shared heap is shown where it lies; so is data in a rank's own memory, where the others can copy out of
+// that. Other data is copied into the rank's staging first: blocks are small enough to stay in cache from there to the
+// reader. Each rank does what fits its own buffers and tells the others in its arrival. Where all show where it lies there
+// is only one block, of everything. Bytes are the same in all cases.
 //
 // Invariant: staging for round n is written only once all have arrived in round n-1, that is, are through with what was
 // shown in n-2 (Window in fabric.h). Whoever showed or let others write the caller's memory returns after one round more.
@@ -44,10 +45,13 @@ constexpr std::size_t chunk_block_bytes(std::size_t staging_bytes, int ranks) no
 
 /// What a rank tells the others in its arrival.
 struct Notice {
-  Place data = 0;                   ///< The block that it shows.
-  Place result = 0;                 ///< Of the round before, its part of the result, for who has no `out`.
-  Place out = 0;                    ///< Where the others write its result; 0: nowhere.
-  std::uint64_t data_in_place = 0;  ///< 1: `data` is where all of the caller's data begins.
+  Place data = 0;    ///< The block that it shows.
+  Place result = 0;  ///< Of the round before, its part of the result, for who has no `out`.
+  Place out = 0;     ///< Where the others write its result; 0: nowhere.
+  /// 1: `data` is where all of the caller's data begins (or there is none): in the shared heap, or the rank's own memory.
+  std::uint32_t data_in_place = 0;
+  /// 1: the others can take results from where this rank forms them.
+  std::uint32_t result_in_place = 0;
 };
 static_assert(sizeof(Notice) <= kArrivalBytes && std::is_trivially_copyable_v<Notice>);
 
@@ -65,6 +69,11 @@ class Notices {
     visit_others(comm_,
                  [&](int rank) { std::memcpy(&(*this)[rank], comm_.await_arrival(rank).data(), sizeof(Notice)); });
     for (const Notice& notice : notices_) callers_memory_ |= notice.data_in_place != 0 || notice.out != 0;
+  }
+
+  /// Nobody has staged any of its data.
+  bool all_in_place() const {
+    return std::ranges::all_of(notices_, [](const Notice& notice) { return notice.data_in_place != 0; });
   }
 
   /// Ends the call: waits until nobody needs this rank's own memory any more. All ranks alike.
@@ -91,9 +100,16 @@ inline Showing showing_of(Communicator& comm, const Call& call) {
   return call.algorithm == Algorithm::direct && many ? Showing::in_place : Showing::copies;
 }
 
-/// Where the others reach a caller's buffer, if it is to be shown in place and they do.
-inline std::optional<Place> place_to_show(const Communicator& comm, std::span<const std::byte> buffer,
-                                          Showing showing) {
+/// Where the others read a caller's buffer, if it is to be shown in place and they can.
+inline std::optional<Place> place_to_read(Communicator& comm, std::span<const std::byte> buffer, Showing showing) {
+  if (showing != Showing::in_place || comm.size() == 1) return std::nullopt;
+  const bool copied = comm.others_copy();  // Asked by all, whatever their buffers are.
+  if (const auto place = comm.place_of(buffer)) return place;
+  return copied ? std::optional(Communicator::own_place(buffer)) : std::nullopt;
+}
+
+/// Where the others write into a caller's buffer, if it is to be shown in place and they can.
+inline std::optional<Place> place_to_write(const Communicator& comm, std::span<std::byte> buffer, Showing showing) {
   return showing == Showing::in_place && comm.size() > 1 ? comm.place_of(buffer) : std::nullopt;
 }
 

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "call_errors.h"
+#include "shoal/runtime/communicator.h"
 
 namespace shoal::detail {
 
@@ -55,12 +57,29 @@ class ShmFabric::Incoming {
   }
 
   void take_in_place(std::size_t bytes, CallContext& context) {
-    put(window_.reach(reader_.place(), bytes, context));
+    const Place place = reader_.place();
+    if (!in_own_memory(place)) {
+      put(window_.reach(place, bytes, context));
+    } else if (transfer_.fold == nullptr) {
+      window_.copy(transfer_.from, place, transfer_.in.first(bytes), context);
+    } else {
+      fold_copies(place, bytes, context);
+    }
     // A sender that gave up meanwhile may have used its memory again, but has broken the communicator before: whoever read
     // what it wrote then sees that. Pairs with the store of `broken`.
     std::atomic_thread_fence(std::memory_order_acquire);
     if (waiting_.is_broken(context)) waiting_.throw_broken(context);
     reader_.consume_in_place();
+  }
+
+  void fold_copies(Place place, std::size_t bytes, CallContext& context) {
+    constexpr std::size_t kMost = std::size_t{64} << 10;  // In cache from the copy to the sum.
+    const auto copy = std::make_unique_for_overwrite<std::byte[]>(std::min(bytes, kMost));
+    for (std::size_t done = 0; done < bytes; done += kMost) {
+      const std::span piece(copy.get(), std::min(kMost, bytes - done));
+      window_.copy(transfer_.from, place + done, piece, context);
+      put(piece);
+    }
   }
 
   void put(std::span<const std::byte> piece) {
@@ -112,12 +131,11 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
   std::optional<Incoming> incoming;
   if (transfer.from >= 0) {
     incoming.emplace(readers_[static_cast<std::size_t>(transfer.from)], transfer, window_, waiting_);
+    if (waits_for_its_receiver(transfer.in.size())) window_.try_to_copy(transfer.from);
   }
   if (writer != nullptr) {
-    // What the channel cannot hold waits for the receiver anyway.
-    const bool waits = transfer.out.size() > segment_.mapping().geometry.channel_bytes;
     writer->open({.fingerprint = context.fingerprint, .bytes = transfer.out.size()}, transfer.out.data(),
-                 waits ? window_.place_of(transfer.out).value_or(0) : 0);
+                 waits_for_its_receiver(transfer.out.size()) ? place_to_take(transfer) : 0);
   }
   // Directions that are done are taken out, so that errors name who is waited for.
   Awaited pending{.from = transfer.from, .to = transfer.to};
@@ -153,6 +171,12 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
   while (pending.to >= 0 || pending.from >= 0) {
     if (!advance()) waiting_.wait(pending, context, advance);
   }
+}
+
+// Of a message that stays where it is until the receiver takes it from there; 0 where it does not get there.
+Place ShmFabric::place_to_take(const Transfer& transfer) const {
+  if (const auto place = window_.place_of(transfer.out)) return *place;
+  return window_.copied_by(transfer.to) ? Communicator::own_place(transfer.out) : 0;
 }
 
 void ShmFabric::leave() {

@@ -34,6 +34,9 @@ class ShmFabric : public Fabric {
   class Incoming;
 
   std::optional<Error> find_unread(const CallContext& context);
+  /// What a channel cannot hold: it may as well stay where it is until then.
+  bool waits_for_its_receiver(std::size_t bytes) const { return bytes > segment_.mapping().geometry.channel_bytes; }
+  Place place_to_take(const Transfer& transfer) const;
 
   JobSegment segment_;
   int rank_;

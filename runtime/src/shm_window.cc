@@ -1,5 +1,8 @@
 #include "shm_window.h"
 
+#include <cerrno>
+#include <cstring>
+
 #include "call_errors.h"
 
 namespace shoal::detail {
@@ -54,6 +57,31 @@ std::span<std::byte> ShmWindow::reach(Place place, std::size_t bytes, const Call
   if (place < geometry.staging || place > geometry.segment_bytes || bytes > geometry.segment_bytes - place)
     throw foreign_place_error(rank_, place, bytes, context);
   return {&mapping_.at<std::byte>(place), bytes};
+}
+
+bool ShmWindow::others_copy(const CallContext& context) {
+  const int members = member_count(context, static_cast<int>(mapping_.geometry.ranks));
+  bool all = true;
+  for (int member = 0; member < members; ++member) {
+    const int peer = world_rank(context, member);
+    if (peer == rank_) continue;
+    copying_.try_to_copy(peer);
+    all &= copying_.copied_by(peer);
+  }
+  return all;
+}
+
+void ShmWindow::copy(int peer, Place place, std::span<std::byte> to, CallContext& context) {
+  if (!in_own_memory(place)) {
+    std::memcpy(to.data(), reach(place, to.size(), context).data(), to.size());
+    return;
+  }
+  const int failure = copying_.copy(peer, place & ~kOwnMemory, to);
+  if (failure == 0) return;
+  // It is gone, or has given up and its memory is; else it shows what it has not got.
+  if (failure == ESRCH) waiting_.wait({.from = peer}, context, [] { return false; });
+  if (waiting_.is_broken(context)) waiting_.throw_broken(context);
+  throw foreign_place_error(rank_, place & ~kOwnMemory, to.size(), context);
 }
 
 void ShmWindow::charge(std::uint64_t sent, std::uint64_t received) {
