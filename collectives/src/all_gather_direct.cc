@@ -12,7 +12,7 @@ namespace shoal::detail {
 
 void all_gather_direct(Communicator& comm, std::span<const std::byte> own, std::span<std::byte> data,
                        const Chunks& chunks, Showing showing) {
-  const auto place = place_to_read(comm, own, showing);
+  const auto place = place_to_show(comm, own, showing);
   std::size_t block_bytes = comm.size() == 1 ? kDirectBlockBytes : std::min(kDirectBlockBytes, comm.staging().size());
   Notices notices(comm);
   for (std::uint64_t round = 0; round < blocks_in(chunks.largest(), block_bytes); ++round) {

@@ -18,11 +18,14 @@ class ChunkBlocks {
       : comm_(comm),
         in_(in),
         chunks_(chunks),
-        place_(place_to_read(comm, in, showing)),
-        block_bytes_(chunk_block_bytes(comm.size() == 1 ? kStagingBytes : comm.staging().size(), comm.size())) {}
+        place_(place_to_show(comm, in, showing)),
+        staged_block_bytes_(chunk_block_bytes(comm.size() == 1 ? kStagingBytes : comm.staging().size(), comm.size())),
+        block_bytes_(staged_block_bytes_) {}
 
   std::uint64_t rounds() const noexcept { return blocks_in(chunks_.largest(), block_bytes_); }
   std::size_t block_bytes() const noexcept { return block_bytes_; }
+  /// The rest of the staging of the next round, beside what is shown of `in`.
+  std::span<std::byte> rest_of_staging() const { return comm_.staging().last(staged_block_bytes_); }
 
   template <class Byte>
   std::span<Byte> block(std::span<Byte> chunk, std::uint64_t round) const noexcept {
@@ -42,11 +45,7 @@ class ChunkBlocks {
   }
 
   /// Once all have arrived in round 0, in which they show everything where it lies: makes that round the only one.
-  void take_whole() noexcept {
-    block_bytes_ = (chunks_.largest() / kBlockUnit + 1) * kBlockUnit;
-    whole_ = true;
-  }
-  bool whole() const noexcept { return whole_; }
+  void take_whole() noexcept { block_bytes_ = (chunks_.largest() / kBlockUnit + 1) * kBlockUnit; }
 
   /// Counts what this rank shows in the round, which all have arrived in.
   void charge_shown(std::uint64_t round) const {
@@ -107,8 +106,8 @@ class ChunkBlocks {
   std::span<const std::byte> in_;
   const Chunks& chunks_;
   std::optional<Place> place_;
+  std::size_t staged_block_bytes_;
   std::size_t block_bytes_;
-  bool whole_ = false;
 };
 
 }  // namespace shoal::detail

@@ -20,7 +20,7 @@
 //     rank 1   show block 0 | all arrived | take from 0, 2 | show block 1 | ...
 //
 // Data in the job's shared heap is shown where it lies; so is data in a rank's own memory, where the others can copy out of
-// that. Other data is copied into the rank's staging first: blocks are small enough to stay in cache from there to the
+// that, and into it. Other data is copied into the rank's staging first: blocks are small enough to stay in cache from there to the
 // reader. Each rank does what fits its own buffers and tells the others in its arrival. Where all show where it lies there
 // is only one block, of everything. Bytes are the same in all cases.
 //
@@ -49,9 +49,7 @@ struct Notice {
   Place result = 0;  ///< Of the round before, its part of the result, for who has no `out`.
   Place out = 0;     ///< Where the others write its result; 0: nowhere.
   /// 1: `data` is where all of the caller's data begins (or there is none): in the shared heap, or the rank's own memory.
-  std::uint32_t data_in_place = 0;
-  /// 1: the others can take results from where this rank forms them.
-  std::uint32_t result_in_place = 0;
+  std::uint64_t data_in_place = 0;
 };
 static_assert(sizeof(Notice) <= kArrivalBytes && std::is_trivially_copyable_v<Notice>);
 
@@ -100,17 +98,12 @@ inline Showing showing_of(Communicator& comm, const Call& call) {
   return call.algorithm == Algorithm::direct && many ? Showing::in_place : Showing::copies;
 }
 
-/// Where the others read a caller's buffer, if it is to be shown in place and they can.
-inline std::optional<Place> place_to_read(Communicator& comm, std::span<const std::byte> buffer, Showing showing) {
+/// Where the others get at a caller's buffer, if it is to be shown in place and they can.
+inline std::optional<Place> place_to_show(Communicator& comm, std::span<const std::byte> buffer, Showing showing) {
   if (showing != Showing::in_place || comm.size() == 1) return std::nullopt;
   const bool copied = comm.others_copy();  // Asked by all, whatever their buffers are.
   if (const auto place = comm.place_of(buffer)) return place;
   return copied ? std::optional(Communicator::own_place(buffer)) : std::nullopt;
-}
-
-/// Where the others write into a caller's buffer, if it is to be shown in place and they can.
-inline std::optional<Place> place_to_write(const Communicator& comm, std::span<std::byte> buffer, Showing showing) {
-  return showing == Showing::in_place && comm.size() > 1 ? comm.place_of(buffer) : std::nullopt;
 }
 
 /// Copies `block` into the staging of the next round, and returns where it lies there.

@@ -15,58 +15,60 @@ std::size_t ResultBlocks::bytes_of(int chunk, std::uint64_t round) const noexcep
   return std::min(chunks_.size(chunk) - skipped, blocks_.block_bytes());
 }
 
-bool ResultBlocks::need_no_staging(const Notices& notices) {
+bool ResultBlocks::need_no_staging(const Notices& notices) const {
   bool all_reached = true;
-  bool all_stay = true;
-  for (int rank = 0; rank < comm_.size(); ++rank) {
-    all_reached &= !receives(rank) || notices.of(rank).out != 0;
-    all_stay &= notices.of(rank).result_in_place != 0;
-  }
-  taken_from_place_ = notices.all_in_place() && !all_reached && all_stay;
-  return all_reached || all_stay;
+  for (int rank = 0; rank < comm_.size(); ++rank) all_reached &= !receives(rank) || notices.of(rank).out != 0;
+  return all_reached;
 }
 
-Place ResultBlocks::place_to_take(std::size_t bytes, std::size_t& targets) {
-  if (blocks_.whole() && receives(comm_.rank())) return Communicator::own_place({targets_[0], bytes});
-  std::span<std::byte> memory;
-  if (blocks_.whole()) {
-    memory = scratch_.emplace(comm_, bytes).bytes();
-  } else {
-    memory = comm_.staging().last(blocks_.block_bytes());
-  }
-  targets_[targets++] = memory.data();
-  return blocks_.whole() ? Communicator::own_place(memory) : *comm_.place_of(memory);
+void ResultBlocks::find_targets(const Notices& notices, std::uint64_t round, std::size_t bytes) {
+  const std::uint64_t begin = begin_of(comm_.rank(), round);
+  targets_.count = 0;
+  copied_.count = 0;
+  staged_ = 0;
+  if (receives(comm_.rank())) targets_.add(out_.data() + begin);
+  visit_others(comm_, [&](int rank) {
+    if (!receives(rank)) return;
+    const Place out = notices.of(rank).out;
+    if (in_own_memory(out)) {
+      copied_.add({rank, out + begin});
+    } else if (out != 0) {
+      targets_.add(comm_.reach(out + begin, bytes).data());
+    } else if (staged_ == 0) {
+      const auto staging = blocks_.rest_of_staging();
+      staged_ = *comm_.place_of(staging);
+      targets_.add(staging.data());
+    }
+  });
+}
+
+void ResultBlocks::hand_on(std::span<const std::byte> piece, std::size_t begin) {
+  for (std::byte* const target : targets_.all()) copy_bytes(comm_, piece, std::span(target + begin, piece.size()));
+  for (const auto& [rank, place] : copied_.all()) comm_.copy_to(rank, place + begin, piece);
 }
 
 void ResultBlocks::form(const Notices& notices, std::uint64_t round, ReduceOp op, DataType type) {
   const int me = comm_.rank();
   const std::size_t bytes = bytes_of(me, round);
-  shown_ = 0;
-  if (bytes == 0) return;
-
-  std::size_t targets = 0;
-  if (receives(me)) targets_[targets++] = out_.data() + begin_of(me, round);
-  bool come_for_it = false;
-  std::uint64_t receivers = 0;
-  visit_others(comm_, [&](int rank) {
-    if (!receives(rank)) return;
-    ++receivers;
-    const Place out = notices.of(rank).out;
-    come_for_it |= out == 0;
-    if (out != 0) targets_[targets++] = comm_.reach(out + begin_of(me, round), bytes).data();
-  });
-  if (come_for_it) shown_ = place_to_take(bytes, targets);
+  if (bytes == 0) {
+    staged_ = 0;
+    return;
+  }
+  find_targets(notices, round, bytes);
+  const auto scratch = targets_.count == 0 ? blocks_.rest_of_staging() : std::span<std::byte>{};
+  const std::size_t most = !scratch.empty() ? scratch.size() : copied_.count == 0 ? kPieceBytes : kDirectBlockBytes;
   blocks_.combine(notices, round, [&](std::size_t begin, std::size_t size, std::span<const std::byte*> operands) {
-    for (std::size_t done = 0; done < size; done += kPieceBytes) {
-      const std::size_t piece = std::min(kPieceBytes, size - done);
-      const std::span<std::byte> first(targets_[0] + begin + done, piece);
-      combine_tree(comm_, op, type, first, operands);
-      for (const std::byte*& operand : operands) operand += piece;
-      for (std::size_t next = 1; next < targets; ++next)
-        copy_bytes(comm_, first, std::span(targets_[next] + begin + done, piece));
+    for (std::size_t done = 0; done < size; done += most) {
+      const std::size_t piece_bytes = std::min(most, size - done);
+      const auto piece = scratch.empty() ? std::span(targets_.entries[0] + begin + done, piece_bytes) : scratch.first(piece_bytes);
+      combine_tree(comm_, op, type, piece, operands);
+      for (const std::byte*& operand : operands) operand += piece_bytes;
+      hand_on(piece, begin + done);
     }
   });
-  comm_.charge(receivers * bytes, 0);
+  const bool own = receives(me);
+  const auto others = static_cast<std::uint64_t>(receiver_ == kEverybody ? comm_.size() - 1 : own ? 0 : 1);
+  comm_.charge(others * bytes, 0);
 }
 
 void ResultBlocks::take(const Notices& notices, std::uint64_t round) {
@@ -97,7 +99,6 @@ void combine_blocks(Communicator& comm, std::span<const std::byte> in, std::span
     blocks.charge_shown(round);
     results.form(notices, round, op, type);
   }
-  results.close(notices);
 }
 
 }  // namespace shoal::detail

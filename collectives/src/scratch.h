@@ -9,6 +9,7 @@
 
 #include "kernels.h"
 #include "shoal/runtime/communicator.h"
+#include "shoal/runtime/copy_blocks.h"
 #include "shoal/runtime/phantom_buffer.h"
 
 // All that an algorithm does to data by itself, between transfers: scratch memory, copies, arithmetic. Each is told the
@@ -41,7 +42,7 @@ inline void copy_bytes(const Communicator& comm, std::span<const std::byte> from
   assert(from.size() <= to.size());
   // memcpy wants pointers that are not null, and apart.
   if (from.empty() || from.data() == to.data() || comm.phantom()) return;
-  std::memcpy(to.data(), from.data(), from.size());
+  copy_blocks(to, from);
 }
 
 /// Combines one operand a rank along the canonical tree into `out`, which may be one of them.

@@ -8,6 +8,7 @@
 
 #include "call_errors.h"
 #include "shoal/runtime/communicator.h"
+#include "shoal/runtime/copy_blocks.h"
 
 namespace shoal::detail {
 
@@ -61,7 +62,7 @@ class ShmFabric::Incoming {
     if (!in_own_memory(place)) {
       put(window_.reach(place, bytes, context));
     } else if (transfer_.fold == nullptr) {
-      window_.copy(transfer_.from, place, transfer_.in.first(bytes), context);
+      window_.copy_from(transfer_.from, place, transfer_.in.first(bytes), context);
     } else {
       fold_copies(place, bytes, context);
     }
@@ -77,7 +78,7 @@ class ShmFabric::Incoming {
     const auto copy = std::make_unique_for_overwrite<std::byte[]>(std::min(bytes, kMost));
     for (std::size_t done = 0; done < bytes; done += kMost) {
       const std::span piece(copy.get(), std::min(kMost, bytes - done));
-      window_.copy(transfer_.from, place + done, piece, context);
+      window_.copy_from(transfer_.from, place + done, piece, context);
       put(piece);
     }
   }
@@ -86,7 +87,7 @@ class ShmFabric::Incoming {
     if (transfer_.fold != nullptr) {
       transfer_.fold->function(transfer_.in.data() + taken_, piece.data(), piece.size());
     } else {
-      std::memcpy(transfer_.in.data() + taken_, piece.data(), piece.size());
+      copy_blocks(transfer_.in.subspan(taken_), piece);
     }
     taken_ += piece.size();
   }

@@ -1,9 +1,9 @@
 #include "shm_window.h"
 
 #include <cerrno>
-#include <cstring>
 
 #include "call_errors.h"
+#include "shoal/runtime/copy_blocks.h"
 
 namespace shoal::detail {
 
@@ -71,17 +71,23 @@ bool ShmWindow::others_copy(const CallContext& context) {
   return all;
 }
 
-void ShmWindow::copy(int peer, Place place, std::span<std::byte> to, CallContext& context) {
-  if (!in_own_memory(place)) {
-    std::memcpy(to.data(), reach(place, to.size(), context).data(), to.size());
-    return;
-  }
-  const int failure = copying_.copy(peer, place & ~kOwnMemory, to);
-  if (failure == 0) return;
-  // It is gone, or has given up and its memory is; else it shows what it has not got.
+void ShmWindow::copy_from(int peer, Place place, std::span<std::byte> to, CallContext& context) {
+  if (!in_own_memory(place)) return copy_blocks(to, reach(place, to.size(), context));
+  const int failure = copying_.copy_from(peer, place & ~kOwnMemory, to);
+  if (failure != 0) throw_failed(failure, peer, place, to.size(), context);
+}
+
+void ShmWindow::copy_to(int peer, Place place, std::span<const std::byte> from, CallContext& context) {
+  if (!in_own_memory(place)) return copy_blocks(reach(place, from.size(), context), from);
+  const int failure = copying_.copy_to(peer, place & ~kOwnMemory, from);
+  if (failure != 0) throw_failed(failure, peer, place, from.size(), context);
+}
+
+// It is gone, or has given up and its memory is; else it shows what it has not got.
+void ShmWindow::throw_failed(int failure, int peer, Place place, std::size_t bytes, CallContext& context) const {
   if (failure == ESRCH) waiting_.wait({.from = peer}, context, [] { return false; });
   if (waiting_.is_broken(context)) waiting_.throw_broken(context);
-  throw foreign_place_error(rank_, place & ~kOwnMemory, to.size(), context);
+  throw foreign_place_error(rank_, place & ~kOwnMemory, bytes, context);
 }
 
 void ShmWindow::charge(std::uint64_t sent, std::uint64_t received) {

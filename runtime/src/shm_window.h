@@ -20,13 +20,16 @@ class ShmWindow : public Window {
   std::span<std::byte> staging(std::uint64_t round, const CallContext& context) override;
   std::span<std::byte> reach(Place place, std::size_t bytes, const CallContext& context) override;
   bool others_copy(const CallContext& context) override;
-  void copy(int peer, Place place, std::span<std::byte> to, CallContext& context) override;
+  void copy_from(int peer, Place place, std::span<std::byte> to, CallContext& context) override;
+  void copy_to(int peer, Place place, std::span<const std::byte> from, CallContext& context) override;
   void charge(std::uint64_t sent, std::uint64_t received) override;
 
   void try_to_copy(int peer) { copying_.try_to_copy(peer); }
   bool copied_by(int peer) const { return copying_.copied_by(peer); }
 
  private:
+  /// Throws why a peer's own memory could not be copied.
+  [[noreturn]] void throw_failed(int failure, int peer, Place place, std::size_t bytes, CallContext& context) const;
   void publish(std::span<const std::byte> payload, CallContext& context);
   FlagLine& line(int rank, const CallContext& context) const {
     return mapping_.flag_line(slot_of(context.communicator), rank, context.round % 2);

@@ -92,16 +92,17 @@ class Communicator {
   std::span<std::byte> staging();
   /// What another rank has shown in this call, where all reach it.
   std::span<std::byte> reach(detail::Place place, std::size_t bytes);
-  /// Whether the others can copy out of this rank's own memory. To be asked by all ranks of a call in which that matters:
+  /// Whether the others can copy out of this rank's own memory, and into it. To be asked by all ranks of a call in which that matters:
   /// it is then that they find out.
   bool others_copy() { return size_ > 1 && fabric_->window()->others_copy(context_); }
   /// Where `memory`, of this rank's own, lies for them.
   static detail::Place own_place(std::span<const std::byte> memory) noexcept {
     return reinterpret_cast<detail::Place>(memory.data()) | detail::kOwnMemory;
   }
-  /// Copies what `rank`, another one, has shown, wherever it lies.
+  /// Copies out of, or into, what `rank`, another one, has shown, wherever it lies.
   void copy_from(int rank, detail::Place place, std::span<std::byte> to);
-  /// Counts bytes that went from one rank's memory to another's by reach() or copy_from(): what was shown as sent by its rank, what was
+  void copy_to(int rank, detail::Place place, std::span<const std::byte> from);
+  /// Counts bytes that went from one rank's memory to another's by these: what was shown as sent by its rank, what was
   /// written by the writer; both as received by the rank that has them in the end.
   void charge(std::uint64_t sent, std::uint64_t received);
 
