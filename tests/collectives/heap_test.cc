@@ -169,7 +169,9 @@ TEST_P(Heap, MovesWhatPrivateMemoryMoves) {
               expected.clear();
               for (int rank = 0; rank < comm.size(); ++rank)
                 for (std::size_t i = 0; i < chunk; ++i) expected.push_back(element(rank, i, turn));
-              if (at_root) EXPECT_TRUE(same_bits(expected, plain<std::uint32_t>(out)));
+              if (at_root) {
+                EXPECT_TRUE(same_bits(expected, plain<std::uint32_t>(out)));
+              }
 
               std::ranges::copy(elements(0, whole, turn), in.begin());
               scatter(comm, std::span(in).first(at_root ? whole : 0), std::span(out).first(chunk));
