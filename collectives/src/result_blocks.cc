@@ -60,7 +60,8 @@ void ResultBlocks::form(const Notices& notices, std::uint64_t round, ReduceOp op
   blocks_.combine(notices, round, [&](std::size_t begin, std::size_t size, std::span<const std::byte*> operands) {
     for (std::size_t done = 0; done < size; done += most) {
       const std::size_t piece_bytes = std::min(most, size - done);
-      const auto piece = scratch.empty() ? std::span(targets_.entries[0] + begin + done, piece_bytes) : scratch.first(piece_bytes);
+      const auto piece =
+          scratch.empty() ? std::span(targets_.entries[0] + begin + done, piece_bytes) : scratch.first(piece_bytes);
       combine_tree(comm_, op, type, piece, operands);
       for (const std::byte*& operand : operands) operand += piece_bytes;
       hand_on(piece, begin + done);

@@ -92,7 +92,7 @@ struct alignas(kApart) RankState {
   /// Writer: the rank.
   alignas(kApart) std::atomic<std::uint64_t> calls_begun;
   std::atomic<std::uint64_t> calls_returned;  ///< The last call that this rank has come out of.
-  std::atomic<std::uint64_t> word;    ///< Where, in its own memory, others try to copy from; 0: nowhere yet.
+  std::atomic<std::uint64_t> word;            ///< Where, in its own memory, others try to copy from; 0: nowhere yet.
   std::atomic<std::uint64_t> awaits;  ///< Whom it has awaited for a while: rank + 1, plus 2^32 if to take; 0: nobody.
   CallRecord records[kRecordCount];   ///< Call n is in records[n % kRecordCount].
 };
