@@ -91,17 +91,21 @@ class Notices {
   bool callers_memory_ = false;
 };
 
-/// How a call by slots or direct shows. In place costs a round more, which is less than the copy from here on.
+/// How a call by slots or direct shows. In place costs a round more, which is less than the copy from some size on; a system
+/// call for each piece that a rank copies takes more.
 inline Showing showing_of(Communicator& comm, const Call& call) {
-  constexpr std::size_t kInPlacePart = 8;
-  const bool many = comm.size() > 1 && call.count * element_bytes(call.type) >= comm.staging().size() / kInPlacePart;
-  return call.algorithm == Algorithm::direct && many ? Showing::in_place : Showing::copies;
+  if (call.algorithm != Algorithm::direct || comm.size() == 1) return Showing::copies;
+  const std::size_t few_bytes = comm.staging().size() / 8;
+  const std::size_t bytes = call.count * element_bytes(call.type);
+  if (bytes < few_bytes) return Showing::copies;
+  const std::size_t pieces = call.operation == Operation::broadcast ? 1 : static_cast<std::size_t>(comm.size());
+  return bytes / pieces >= few_bytes / 2 ? Showing::in_place : Showing::in_heap;
 }
 
 /// Where the others get at a caller's buffer, if it is to be shown in place and they can.
 inline std::optional<Place> place_to_show(Communicator& comm, std::span<const std::byte> buffer, Showing showing) {
-  if (showing != Showing::in_place || comm.size() == 1) return std::nullopt;
-  const bool copied = comm.others_copy();  // Asked by all, whatever their buffers are.
+  if (showing == Showing::copies || comm.size() == 1) return std::nullopt;
+  const bool copied = showing == Showing::in_place && comm.others_copy();  // Asked by all, whatever their buffers are.
   if (const auto place = comm.place_of(buffer)) return place;
   return copied ? std::optional(Communicator::own_place(buffer)) : std::nullopt;
 }

@@ -108,6 +108,7 @@ ShmFabric::ShmFabric(JobSegment segment, int rank)
       book_(segment_.mapping().rank(rank), segment_.mapping().ledger(rank)),
       waiting_(segment_.mapping(), rank),
       window_(segment_.mapping(), rank, waiting_, book_) {
+  announced_.resize(static_cast<std::size_t>(size_));
   const auto& mapping = segment_.mapping();
   writers_.reserve(static_cast<std::size_t>(size_));
   readers_.reserve(static_cast<std::size_t>(size_));
@@ -134,12 +135,9 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
     incoming.emplace(readers_[static_cast<std::size_t>(transfer.from)], transfer, window_, waiting_);
     if (waits_for_its_receiver(transfer.in.size())) window_.try_to_copy(transfer.from);
   }
-  if (writer != nullptr) {
-    writer->open({.fingerprint = context.fingerprint, .bytes = transfer.out.size()}, transfer.out.data(),
-                 waits_for_its_receiver(transfer.out.size()) ? place_to_take(transfer) : 0);
-  }
   // Directions that are done are taken out, so that errors name who is waited for.
   Awaited pending{.from = transfer.from, .to = transfer.to};
+  if (writer != nullptr) open(transfer.to, transfer.out, context);
   const auto advance = [&] {
     bool moved = false;
     if (writer != nullptr && pending.to >= 0 && writer->advance()) {
@@ -174,10 +172,29 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
   }
 }
 
+void ShmFabric::announce(int to, std::span<const std::byte> out, CallContext& context) {
+  if (!waits_for_its_receiver(out.size())) return;  // Its transfer does not wait either.
+  open(to, out, context);
+  announced_[static_cast<std::size_t>(to)] = true;
+  if (!writers_[static_cast<std::size_t>(to)].advance()) return;
+  waiting_.order_before_wakes();
+  waiting_.wake_peer(to);
+}
+
+void ShmFabric::open(int to, std::span<const std::byte> out, const CallContext& context) {
+  const auto peer = static_cast<std::size_t>(to);
+  if (announced_[peer]) {
+    announced_[peer] = false;
+    return;
+  }
+  writers_[peer].open({.fingerprint = context.fingerprint, .bytes = out.size()}, out.data(),
+                      waits_for_its_receiver(out.size()) ? place_to_take(to, out) : 0);
+}
+
 // Of a message that stays where it is until the receiver takes it from there; 0 where it does not get there.
-Place ShmFabric::place_to_take(const Transfer& transfer) const {
-  if (const auto place = window_.place_of(transfer.out)) return *place;
-  return window_.copied_by(transfer.to) ? Communicator::own_place(transfer.out) : 0;
+Place ShmFabric::place_to_take(int to, std::span<const std::byte> out) const {
+  if (const auto place = window_.place_of(out)) return *place;
+  return window_.copied_by(to) ? Communicator::own_place(out) : 0;
 }
 
 void ShmFabric::leave() {
@@ -247,6 +264,7 @@ void ShmFabric::mark_broken(CallContext& context, const Error& error) noexcept {
   for (CommunicatorState* state : {&segment_.mapping().communicator(kAnyCommunicator), &waiting_.state_of(context)})
     first = waiting_.record_error(*state, world_rank(context, error.peer()), error) || first;
   if (first) segment_.mapping().wake_all();
+  announced_.assign(announced_.size(), false);
   book_.end();
 }
 

@@ -56,6 +56,9 @@ class Communicator {
   /// Sends `out` to rank `to` and returns when it is in the channel (up to the channel's capacity, that is before
   /// the other side takes it; what the channel cannot hold is read out of the shared heap if it lies there). Counted as sent. `to` is another rank.
   void send(int to, std::span<const std::byte> out);
+  /// Lets what the next send to `to` will send be on its way, without waiting: so that several receivers take theirs at once.
+  /// That send must follow in this call, before any other to this rank.
+  void announce(int to, std::span<const std::byte> out) { fabric_->announce(world_of(to), out, context_); }
   /// Receives a message of exactly in.size() bytes from rank `from`.
   void recv(int from, std::span<std::byte> in);
   /// Receives a message of at most in.size() bytes from rank `from`, and returns its size: for what only the sender

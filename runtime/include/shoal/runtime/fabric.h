@@ -148,6 +148,10 @@ class Fabric {
   /// Moves both messages completely. Throws Error: mismatch, timeout, peer_lost, broken.
   virtual void transfer(const Transfer& transfer, CallContext& context) = 0;
 
+  /// Lets what the next transfer sends to world rank `to` be on its way: as much of it as goes without waiting. That transfer
+  /// must follow in the same call. A fabric need not do anything.
+  virtual void announce(int /*to*/, std::span<const std::byte> /*out*/, CallContext& /*context*/) {}
+
   /// Breaks the communicator for all its ranks and wakes them, unless it is broken already: first error wins.
   virtual void mark_broken(CallContext& context, const Error& error) noexcept = 0;
 
