@@ -10,7 +10,7 @@ namespace shoal::detail {
 
 void all_gather(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out, DataType type,
                 const Options& options) {
-  Call call{.operation = Operation::all_gather, .type = type, .count = out.size() / element_bytes(type)};
+  Call call{.operation = Operation::all_gather, .type = type, .count = elements_in(out.size(), type)};
   const Partition partition(call.count, comm.size());
   check_elements(comm, call, "in", in, partition.size(comm.rank()), "the size of this rank's chunk of out");
   const auto own = partition.slice_bytes(out, comm.rank(), element_bytes(type));

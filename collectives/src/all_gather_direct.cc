@@ -9,27 +9,39 @@
 #include "notices.h"
 
 namespace shoal::detail {
+namespace {
+
+/// All ranks copy the same pieces at about the same time, so that a piece comes from memory once.
+constexpr std::size_t kPieceBytes = std::size_t{128} << 10;
+
+}  // namespace
 
 void all_gather_direct(Communicator& comm, std::span<const std::byte> own, std::span<std::byte> data,
                        const Chunks& chunks, Showing showing) {
   const auto place = place_to_show(comm, own, showing);
-  const std::size_t block_bytes =
-      comm.size() == 1 ? kDirectBlockBytes : std::min(kDirectBlockBytes, comm.staging().size());
+  std::size_t block_bytes = comm.size() == 1 ? kDirectBlockBytes : std::min(kDirectBlockBytes, comm.staging().size());
   Notices notices(comm);
   for (std::uint64_t round = 0; round < blocks_in(chunks.largest(), block_bytes); ++round) {
-    const auto shown = block_of(own, round, block_bytes);
     Notice notice{.data_in_place = place ? 1U : 0U};
-    if (!shown.empty() && comm.size() > 1) notice.data = place ? *place + round * block_bytes : stage(comm, shown);
-    comm.charge(read_by_all(comm, shown.size()), 0);
+    if (place) notice.data = *place;
+    if (!place && comm.size() > 1) notice.data = stage(comm, block_of(own, round, block_bytes));
     notices.arrive(notice);
-    copy_bytes(comm, shown, block_of(chunks.slice(data, comm.rank()), round, block_bytes));
     notices.await_all();
-    visit_others(comm, [&](int rank) {
-      const auto target = block_of(chunks.slice(data, rank), round, block_bytes);
-      if (target.empty()) return;
-      copy_bytes(comm, comm.reach(notices.of(rank).data, target.size()), target);
-      comm.charge(0, target.size());
-    });
+    if (notices.all_in_place()) block_bytes = chunks.largest();
+    const auto shown = block_of(own, round, block_bytes);
+    comm.charge(read_by_all(comm, shown.size()), 0);
+    for (std::uint64_t piece = 0; piece < blocks_in(std::min(block_bytes, chunks.largest()), kPieceBytes); ++piece) {
+      const auto target = [&](int rank) {
+        return block_of(block_of(chunks.slice(data, rank), round, block_bytes), piece, kPieceBytes);
+      };
+      copy_bytes(comm, block_of(shown, piece, kPieceBytes), target(comm.rank()));
+      visit_others(comm, [&](int rank) {
+        const Notice& theirs = notices.of(rank);
+        const std::uint64_t begin = theirs.data_in_place != 0 ? round * block_bytes : 0;
+        comm.copy_from(rank, theirs.data + begin + piece * kPieceBytes, target(rank));
+        comm.charge(0, target(rank).size());
+      });
+    }
   }
   notices.close();
 }

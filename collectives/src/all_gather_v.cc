@@ -9,7 +9,7 @@ namespace shoal::detail {
 
 void all_gather_v(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out,
                   std::span<const std::size_t> counts, DataType type, const Options& options) {
-  Call call{.operation = Operation::all_gather_v, .type = type, .count = out.size() / element_bytes(type)};
+  Call call{.operation = Operation::all_gather_v, .type = type, .count = elements_in(out.size(), type)};
   check_counts(comm, call, "counts", counts, "out", out);
   check_own_count(comm, call, "in", in, "counts", counts);
   const Chunks chunks(counts, element_bytes(type));

@@ -13,7 +13,7 @@ namespace shoal::detail {
 namespace {
 
 Call call_of(std::span<const std::byte> in, DataType type, ReduceOp op) {
-  return {.operation = Operation::all_reduce, .type = type, .reduce_op = op, .count = in.size() / element_bytes(type)};
+  return {.operation = Operation::all_reduce, .type = type, .reduce_op = op, .count = elements_in(in.size(), type)};
 }
 
 /// `in` may be the same bytes as `out`.

@@ -9,7 +9,7 @@ namespace shoal::detail {
 
 void all_to_all(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out, DataType type,
                 const Options& options) {
-  Call call{.operation = Operation::all_to_all, .type = type, .count = in.size() / element_bytes(type)};
+  Call call{.operation = Operation::all_to_all, .type = type, .count = elements_in(in.size(), type)};
   const Partition partition(call.count, comm.size());
   const auto ranks = static_cast<std::size_t>(comm.size());
   const std::size_t own = partition.size(comm.rank());

@@ -12,18 +12,18 @@ namespace shoal::detail {
 
 void all_to_all_direct(Communicator& comm, std::span<const std::byte> in, const Chunks& in_chunks,
                        std::span<std::byte> out, const Chunks& out_chunks, Showing showing) {
-  const ChunkBlocks blocks(comm, in, in_chunks, showing);
+  ChunkBlocks blocks(comm, in, in_chunks, showing);
   Notices notices(comm);
+  const auto target = [&](int rank, std::uint64_t round) { return blocks.block(out_chunks.slice(out, rank), round); };
   for (std::uint64_t round = 0; round < blocks.rounds(); ++round) {
     Notice notice;
     blocks.show(round, notice);
     notices.arrive(notice);
-    const auto take = [&](int rank, std::span<const std::byte> part) {
-      copy_bytes(comm, part, blocks.block(out_chunks.slice(out, rank), round));
-    };
-    take(comm.rank(), blocks.block(in_chunks.slice(in, comm.rank()), round));
     notices.await_all();
-    visit_others(comm, [&](int rank) { take(rank, blocks.part_of(notices.of(rank), round)); });
+    if (notices.all_in_place()) blocks.take_whole();
+    blocks.charge_shown(round);
+    copy_bytes(comm, blocks.block(in_chunks.slice(in, comm.rank()), round), target(comm.rank(), round));
+    visit_others(comm, [&](int rank) { blocks.copy_part(rank, notices.of(rank), round, target(rank, round)); });
   }
   notices.close();
 }

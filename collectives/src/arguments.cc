@@ -37,7 +37,7 @@ void check_peer(Communicator& comm, const Call& call, std::string_view argument,
 
 void check_elements(Communicator& comm, const Call& call, std::string_view argument, std::span<const std::byte> bytes,
                     std::size_t expected, std::string_view reason) {
-  const std::size_t elements = bytes.size() / element_bytes(call.type);
+  const std::size_t elements = elements_in(bytes.size(), call.type);
   if (elements != expected)
     comm.refuse(call, std::string(argument) + " has " + elements_text(elements) + ", not " + std::to_string(expected) +
                           ": " + std::string(reason));
@@ -46,14 +46,14 @@ void check_elements(Communicator& comm, const Call& call, std::string_view argum
 void check_empty_off_root(Communicator& comm, const Call& call, std::string_view argument,
                           std::span<const std::byte> bytes) {
   if (!bytes.empty())
-    comm.refuse(call, std::string(argument) + " has " + elements_text(bytes.size() / element_bytes(call.type)) +
+    comm.refuse(call, std::string(argument) + " has " + elements_text(elements_in(bytes.size(), call.type)) +
                           ", not 0: it is used at the root only, which is rank " + std::to_string(call.root));
 }
 
 void check_counts(Communicator& comm, const Call& call, std::string_view argument, std::span<const std::size_t> counts,
                   std::string_view buffer, std::span<const std::byte> bytes) {
   check_entries(comm, call, argument, counts);
-  const std::size_t elements = bytes.size() / element_bytes(call.type);
+  const std::size_t elements = elements_in(bytes.size(), call.type);
   std::size_t sum = 0;
   for (const std::size_t count : counts) {
     if (count > std::numeric_limits<std::size_t>::max() - sum)

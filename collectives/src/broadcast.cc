@@ -8,7 +8,7 @@
 namespace shoal::detail {
 
 void broadcast(Communicator& comm, std::span<std::byte> data, DataType type, int root, const Options& options) {
-  Call call{.operation = Operation::broadcast, .type = type, .root = root, .count = data.size() / element_bytes(type)};
+  Call call{.operation = Operation::broadcast, .type = type, .root = root, .count = elements_in(data.size(), type)};
   check_root(comm, call);
   select_algorithm(comm, call, call.count, options);
   comm.perform(call, options.timeout, [&] {

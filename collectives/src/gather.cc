@@ -13,7 +13,7 @@ void gather(Communicator& comm, std::span<const std::byte> in, std::span<std::by
   Call call{.operation = Operation::gather, .type = type, .root = root};
   check_root(comm, call);
   const bool at_root = comm.rank() == root;
-  const std::size_t count = out.size() / element_bytes(type);
+  const std::size_t count = elements_in(out.size(), type);
   if (at_root) {
     check_elements(comm, call, "in", in, Partition(count, comm.size()).size(root),
                    "the size of this rank's chunk of out");

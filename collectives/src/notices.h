@@ -19,9 +19,10 @@
 //     rank 0   show block 0 | all arrived | take from 1, 2 | show block 1 | ...
 //     rank 1   show block 0 | all arrived | take from 0, 2 | show block 1 | ...
 //
-// Data in the job's shared heap is shown where it lies. Other data is copied into the rank's staging first: blocks are
-// small enough to stay in cache from there to the reader. Each rank does what fits its own buffers and tells the others
-// in its arrival; rounds and bytes are the same either way.
+// Data in the job's shared heap is shown where it lies; so is data in a rank's own memory, where the others can copy out of
+// that, and into it. Other data is copied into the rank's staging first: blocks are small enough to stay in cache from there to the
+// reader. Each rank does what fits its own buffers and tells the others in its arrival. Where all show where it lies there
+// is only one block, of everything. Bytes are the same in all cases.
 //
 // Invariant: staging for round n is written only once all have arrived in round n-1, that is, are through with what was
 // shown in n-2 (Window in fabric.h). Whoever showed or let others write the caller's memory returns after one round more.
@@ -44,10 +45,11 @@ constexpr std::size_t chunk_block_bytes(std::size_t staging_bytes, int ranks) no
 
 /// What a rank tells the others in its arrival.
 struct Notice {
-  Place data = 0;                   ///< The block that it shows.
-  Place result = 0;                 ///< Of the round before, its part of the result, for who has no `out`.
-  Place out = 0;                    ///< Where the others write its result; 0: nowhere.
-  std::uint64_t data_in_place = 0;  ///< 1: `data` is where all of the caller's data begins.
+  Place data = 0;    ///< The block that it shows.
+  Place result = 0;  ///< Of the round before, its part of the result, for who has no `out`.
+  Place out = 0;     ///< Where the others write its result; 0: nowhere.
+  /// 1: `data` is where all of the caller's data begins (or there is none): in the shared heap, or the rank's own memory.
+  std::uint64_t data_in_place = 0;
 };
 static_assert(sizeof(Notice) <= kArrivalBytes && std::is_trivially_copyable_v<Notice>);
 
@@ -67,6 +69,11 @@ class Notices {
     for (const Notice& notice : notices_) callers_memory_ |= notice.data_in_place != 0 || notice.out != 0;
   }
 
+  /// Nobody has staged any of its data.
+  bool all_in_place() const {
+    return std::ranges::all_of(notices_, [](const Notice& notice) { return notice.data_in_place != 0; });
+  }
+
   /// Ends the call: waits until nobody needs this rank's own memory any more. All ranks alike.
   void close() {
     if (!callers_memory_) return;
@@ -84,17 +91,23 @@ class Notices {
   bool callers_memory_ = false;
 };
 
-/// How a call by slots or direct shows. In place costs a round more, which is less than the copy from here on.
+/// How a call by slots or direct shows. In place costs a round more, which is less than the copy from some size on; a system
+/// call for each piece that a rank copies takes more.
 inline Showing showing_of(Communicator& comm, const Call& call) {
-  constexpr std::size_t kInPlacePart = 8;
-  const bool many = comm.size() > 1 && call.count * element_bytes(call.type) >= comm.staging().size() / kInPlacePart;
-  return call.algorithm == Algorithm::direct && many ? Showing::in_place : Showing::copies;
+  if (call.algorithm != Algorithm::direct || comm.size() == 1) return Showing::copies;
+  const std::size_t few_bytes = comm.staging().size() / 8;
+  const std::size_t bytes = call.count * element_bytes(call.type);
+  if (bytes < few_bytes) return Showing::copies;
+  const std::size_t pieces = call.operation == Operation::broadcast ? 1 : static_cast<std::size_t>(comm.size());
+  return bytes / pieces >= few_bytes / 2 ? Showing::in_place : Showing::in_heap;
 }
 
-/// Where the others reach a caller's buffer, if it is to be shown in place and they do.
-inline std::optional<Place> place_to_show(const Communicator& comm, std::span<const std::byte> buffer,
-                                          Showing showing) {
-  return showing == Showing::in_place && comm.size() > 1 ? comm.place_of(buffer) : std::nullopt;
+/// Where the others get at a caller's buffer, if it is to be shown in place and they can.
+inline std::optional<Place> place_to_show(Communicator& comm, std::span<const std::byte> buffer, Showing showing) {
+  if (showing == Showing::copies || comm.size() == 1) return std::nullopt;
+  const bool copied = showing == Showing::in_place && comm.others_copy();  // Asked by all, whatever their buffers are.
+  if (const auto place = comm.place_of(buffer)) return place;
+  return copied ? std::optional(Communicator::own_place(buffer)) : std::nullopt;
 }
 
 /// Copies `block` into the staging of the next round, and returns where it lies there.

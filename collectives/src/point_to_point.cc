@@ -6,7 +6,7 @@
 namespace shoal::detail {
 namespace {
 
-std::size_t elements_of(std::span<const std::byte> bytes, DataType type) { return bytes.size() / element_bytes(type); }
+std::size_t elements_of(std::span<const std::byte> bytes, DataType type) { return elements_in(bytes.size(), type); }
 
 /// `peer`, the argument of that name, is another rank.
 void check_other(Communicator& comm, const Call& call, std::string_view argument, int peer) {

@@ -17,7 +17,7 @@ void reduce(Communicator& comm, std::span<const std::byte> in, std::span<std::by
             .type = type,
             .reduce_op = op,
             .root = root,
-            .count = in.size() / element_bytes(type)};
+            .count = elements_in(in.size(), type)};
   check_root(comm, call);
   check_reduction(comm, call);
   const bool at_root = comm.rank() == root;

@@ -11,8 +11,7 @@ namespace shoal::detail {
 namespace {
 
 Call call_of(std::span<const std::byte> in, DataType type, ReduceOp op) {
-  return {
-      .operation = Operation::reduce_scatter, .type = type, .reduce_op = op, .count = in.size() / element_bytes(type)};
+  return {.operation = Operation::reduce_scatter, .type = type, .reduce_op = op, .count = elements_in(in.size(), type)};
 }
 
 void run(Communicator& comm, Call call, std::span<const std::byte> in, std::span<std::byte> own,

@@ -15,16 +15,19 @@ namespace shoal::detail {
 
 void reduce_scatter_direct(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> own,
                            const Chunks& chunks, ReduceOp op, DataType type, Showing showing) {
-  const ChunkBlocks blocks(comm, in, chunks, showing);
+  ChunkBlocks blocks(comm, in, chunks, showing);
   Notices notices(comm);
-  ByRank<const std::byte*> operands(static_cast<std::size_t>(comm.size()));
   for (std::uint64_t round = 0; round < blocks.rounds(); ++round) {
     Notice notice;
     blocks.show(round, notice);
     notices.arrive(notice);
     notices.await_all();
-    blocks.gather_operands(notices, round, span_of(operands));
-    combine_tree(comm, op, type, blocks.block(own, round), span_of(operands));
+    if (notices.all_in_place()) blocks.take_whole();
+    blocks.charge_shown(round);
+    const auto target = blocks.block(own, round);
+    blocks.combine(notices, round, [&](std::size_t begin, std::size_t bytes, std::span<const std::byte*> operands) {
+      combine_tree(comm, op, type, target.subspan(begin, bytes), operands);
+    });
   }
   notices.close();
 }

@@ -6,7 +6,7 @@ namespace shoal::detail {
 
 /// Blocks of a result, each formed by the rank that owns its chunk, on their way into the `out` of every receiver:
 ///
-///     which can be reached    the owner writes it there, in the round in which it forms it
+///     which can be reached    the owner writes or copies it there, in the round in which it forms it
 ///     which cannot            the owner stages it, the receiver copies it in the next round
 ///
 /// Invariant: others write into a receiver's `out` from its first arrival in the call on, and block k is all there once
@@ -25,7 +25,8 @@ class ResultBlocks {
         blocks_(blocks),
         receiver_(receiver),
         place_(receives(comm.rank()) ? place_to_show(comm, out, showing) : std::nullopt),
-        targets_(static_cast<std::size_t>(comm.size()) + 1) {}
+        targets_(comm.size()),
+        copied_(comm.size()) {}
 
   /// Enters what this rank has staged in the round before, and where others may write.
   void show(Notice& notice) const {
@@ -33,9 +34,11 @@ class ResultBlocks {
     notice.out = place_.value_or(0);
   }
 
+  /// Of round 0, in which all have arrived: whether results need no staging.
+  bool need_no_staging(const Notices& notices) const;
+
   /// In round `round`, in which all have arrived: combines this rank's block, and hands it on.
-  void form(const Notices& notices, std::uint64_t round, std::span<const std::byte*> operands, ReduceOp op,
-            DataType type);
+  void form(const Notices& notices, std::uint64_t round, ReduceOp op, DataType type);
 
   /// In the round after `round`, in which all have arrived: takes the blocks of the others that they staged.
   void take(const Notices& notices, std::uint64_t round);
@@ -47,6 +50,9 @@ class ResultBlocks {
     return chunks_.begin(chunk) + round * blocks_.block_bytes();
   }
   std::size_t bytes_of(int chunk, std::uint64_t round) const noexcept;
+  void find_targets(const Notices& notices, std::uint64_t round, std::size_t bytes);
+  /// Hands a piece of the block on that has just been formed at `piece`.
+  void hand_on(std::span<const std::byte> piece, std::size_t begin);
 
   Communicator& comm_;
   std::span<std::byte> out_;
@@ -55,7 +61,23 @@ class ResultBlocks {
   int receiver_;
   std::optional<Place> place_;
   Place staged_ = 0;
-  ByRank<std::byte*> targets_;  // Of one round: where the block goes, at most to each rank and into the staging.
+  /// Filled anew in each round, without an allocation.
+  template <class T>
+  struct List {
+    explicit List(int ranks) : entries(static_cast<std::size_t>(ranks) + 1) {}
+    void add(const T& entry) { entries[count++] = entry; }
+    std::span<const T> all() const { return {entries.data(), count}; }
+    ByRank<T> entries;
+    std::size_t count = 0;
+  };
+
+  // Of one round, where this rank's block goes:
+  struct Copied {
+    int rank;
+    Place place;
+  };
+  List<std::byte*> targets_;  // memory that it reaches, the first of which it forms it in if there is any,
+  List<Copied> copied_;       // and what it can only copy to.
 };
 
 /// All rounds of it: shows `in`, combines the own chunk of what all show, and hands it to `receiver`, or kEverybody.

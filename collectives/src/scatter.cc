@@ -15,7 +15,7 @@ void run(Communicator& comm, Operation operation, std::span<const std::byte> in,
   Call call{.operation = operation, .type = type, .root = root};
   check_root(comm, call);
   const bool at_root = comm.rank() == root;
-  const Partition partition(in.size() / element_bytes(type), comm.size());
+  const Partition partition(elements_in(in.size(), type), comm.size());
   if (at_root) {
     check_elements(comm, call, "out", out, partition.size(root), "the size of this rank's chunk of in");
     check_apart(comm, call, in, out);

@@ -2,6 +2,8 @@
 //
 //     root > 1   root > 2   ...   root > P-1
 //
+// Chunks that their receivers take from where they lie are all announced first, so that these do so at the same time.
+//
 // P-1 steps at the root, one elsewhere. Every chunk crosses once, which is the least that a scatter can send.
 
 #include "algorithms.h"
@@ -15,6 +17,8 @@ void scatter_linear(Communicator& comm, std::span<const std::byte> whole, std::s
     scatter_linear_off_root(comm, own, root);
     return;
   }
+  for (int to = 0; to < comm.size(); ++to)
+    if (to != root) comm.announce(to, chunks.slice(whole, to));
   copy_bytes(comm, chunks.slice(whole, root), own);
   for (int to = 0; to < comm.size(); ++to)
     if (to != root) comm.send(to, chunks.slice(whole, to));

@@ -9,6 +9,7 @@
 
 #include "kernels.h"
 #include "shoal/runtime/communicator.h"
+#include "shoal/runtime/copy_blocks.h"
 #include "shoal/runtime/phantom_buffer.h"
 
 // All that an algorithm does to data by itself, between transfers: scratch memory, copies, arithmetic. Each is told the
@@ -41,13 +42,13 @@ inline void copy_bytes(const Communicator& comm, std::span<const std::byte> from
   assert(from.size() <= to.size());
   // memcpy wants pointers that are not null, and apart.
   if (from.empty() || from.data() == to.data() || comm.phantom()) return;
-  std::memcpy(to.data(), from.data(), from.size());
+  copy_blocks(to, from);
 }
 
 /// Combines one operand a rank along the canonical tree into `out`, which may be one of them.
 inline void combine_tree(const Communicator& comm, ReduceOp op, DataType type, std::span<std::byte> out,
                          std::span<const std::byte* const> operands) {
-  if (!comm.phantom()) tree_kernel(op, type)(out.data(), operands, out.size() / element_bytes(type));
+  if (!comm.phantom()) tree_kernel(op, type)(out.data(), operands, elements_in(out.size(), type));
 }
 
 /// into[i] = into[i] (op) incoming[i], as exchange_fold does with what arrives.
@@ -58,7 +59,7 @@ inline void fold_bytes(const Communicator& comm, const Fold& fold, std::span<std
 
 /// Turns sums of floating-point numbers over all ranks into means.
 inline void divide_by_ranks(const Communicator& comm, DataType type, std::span<std::byte> sums) {
-  if (!comm.phantom()) divide_kernel(type)(sums.data(), sums.size() / element_bytes(type), comm.size());
+  if (!comm.phantom()) divide_kernel(type)(sums.data(), elements_in(sums.size(), type), comm.size());
 }
 
 }  // namespace shoal::detail

@@ -25,7 +25,7 @@ std::string doing_text(const RecordedCall& recorded) {
 std::string off_record_text(const Arrived& arrived) {
   Call call = call_in(arrived.fingerprint);
   if (call.operation == Operation::send && arrived.bytes) {
-    call.count = *arrived.bytes / element_bytes(call.type);
+    call.count = elements_in(*arrived.bytes, call.type);
     return "a call no longer on record, send or exchange" + describe(call).substr(name(call.operation).size());
   }
   std::string text = describe(call);

@@ -28,8 +28,8 @@
 // a multiple of 16. `head` is written by the producer only, `tail` and `taken` by the consumer only, and each side keeps a
 // copy of the other's, so that it touches the other's line only when its copy says there is nothing to do.
 //
-// Publications are sequentially consistent stores: besides releasing what they publish they order it before the
-// look at the peer's `sleeping` flag (see wait.h).
+// Who publishes looks at the peer's `sleeping` next, with a barrier between the two (wait.h). The loads are sequentially
+// consistent for the same reason.
 
 namespace shoal::detail {
 
@@ -127,7 +127,7 @@ class ChannelWriter {
     if (enveloped_) {
       if (!write_payload()) return false;
       // Pairs with the load of head in ChannelReader::available: content first, then the position.
-      control_->producer.head.store(head_, std::memory_order_seq_cst);
+      control_->producer.head.store(head_, std::memory_order_release);
       return true;
     }
     if (!has_free_envelope()) return false;
@@ -142,7 +142,7 @@ class ChannelWriter {
       control_->producer.head.store(head_, std::memory_order_relaxed);  // The envelope publishes it.
     }
     // Pairs with the load of number in ChannelReader::open: content first, then the number.
-    envelope.number.store(++sent_, std::memory_order_seq_cst);
+    envelope.number.store(++sent_, std::memory_order_release);
     control_->producer.sent.store(sent_, std::memory_order_relaxed);
     enveloped_ = true;
     return true;
@@ -260,7 +260,7 @@ class ChannelReader {
     if (in_envelope_) return give_back_envelope();
     tail_ += left_ == 0 ? padded(bytes) : bytes;
     // Pairs with the load of tail in ChannelWriter: our reads first, then the room.
-    control_->consumer.tail.store(tail_, std::memory_order_seq_cst);
+    control_->consumer.tail.store(tail_, std::memory_order_release);
   }
 
  private:
@@ -276,7 +276,7 @@ class ChannelReader {
   }
 
   // Pairs with the load of taken in ChannelWriter: our reads first, then the room.
-  void give_back_envelope() { control_->consumer.taken.store(++taken_, std::memory_order_seq_cst); }
+  void give_back_envelope() { control_->consumer.taken.store(++taken_, std::memory_order_release); }
 
   ChannelControl* control_;
   std::span<const Envelope> envelopes_;

@@ -150,6 +150,14 @@ std::span<std::byte> Communicator::reach(detail::Place place, std::size_t bytes)
   return fabric_->window()->reach(place, bytes, context_);
 }
 
+void Communicator::copy_from(int rank, detail::Place place, std::span<std::byte> to) {
+  if (!to.empty()) fabric_->window()->copy_from(world_of(rank), place, to, context_);
+}
+
+void Communicator::copy_to(int rank, detail::Place place, std::span<const std::byte> from) {
+  if (!from.empty()) fabric_->window()->copy_to(world_of(rank), place, from, context_);
+}
+
 void Communicator::charge(std::uint64_t sent, std::uint64_t received) { fabric_->window()->charge(sent, received); }
 
 void Communicator::send(int to, std::span<const std::byte> out) { transfer({.to = to, .out = out}); }

@@ -29,9 +29,8 @@ struct alignas(128) FlagLine {
     fingerprint = call_fingerprint;
     if (!bytes.empty()) std::memcpy(payload, bytes.data(), bytes.size());
   }
-  /// Pairs with the acquire in has_arrived: content first, then the round. Sequentially consistent, so that it precedes
-  /// the look at the readers' `sleeping` (wait.h).
-  void publish(std::uint64_t number) noexcept { round.store(number, std::memory_order_seq_cst); }
+  /// Pairs with the acquire in has_arrived: content first, then the round.
+  void publish(std::uint64_t number) noexcept { round.store(number, std::memory_order_release); }
 
   /// Pairs with publish: having seen the round, we see its content. And with our own next publish: what we read here we
   /// have read before any rank that has seen us in the next round writes again. (Sequentially consistent, for wait.h.)

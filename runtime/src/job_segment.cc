@@ -98,7 +98,8 @@ Geometry Geometry::of(const JobShape& shape) {
   }
   geometry.rank_states = kRankStatesOffset;
   geometry.ledgers = geometry.rank_states + ranks * sizeof(RankState);
-  geometry.flag_lines = geometry.ledgers + ranks * sizeof(Ledger);
+  geometry.copies = geometry.ledgers + ranks * sizeof(Ledger);
+  geometry.flag_lines = page_aligned(geometry.copies + pairs);
   geometry.channels = geometry.flag_lines + kCommunicators * ranks * 2 * sizeof(FlagLine);
   geometry.envelopes = page_aligned(geometry.channels + pairs * sizeof(ChannelControl));
   geometry.rings =

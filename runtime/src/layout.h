@@ -16,7 +16,7 @@ namespace shoal::detail {
 
 inline constexpr std::size_t kApart = 128;
 inline constexpr std::uint64_t kMagic = 0x4c414f48532e3130;  // "01.SHOAL" read as bytes.
-inline constexpr std::uint32_t kLayoutVersion = 4;
+inline constexpr std::uint32_t kLayoutVersion = 5;
 inline constexpr std::size_t kReleaseBytes = 20;
 inline constexpr std::size_t kTextBytes = 480;
 inline constexpr std::uint64_t kRecordCount = 256;
@@ -92,9 +92,13 @@ struct alignas(kApart) RankState {
   /// Writer: the rank.
   alignas(kApart) std::atomic<std::uint64_t> calls_begun;
   std::atomic<std::uint64_t> calls_returned;  ///< The last call that this rank has come out of.
+  std::atomic<std::uint64_t> word;            ///< Where, in its own memory, others try to copy from; 0: nowhere yet.
   std::atomic<std::uint64_t> awaits;  ///< Whom it has awaited for a while: rank + 1, plus 2^32 if to take; 0: nobody.
   CallRecord records[kRecordCount];   ///< Call n is in records[n % kRecordCount].
 };
+
+/// Whether a rank can copy out of another's own memory. Writer: the rank that tries.
+enum class Copies : std::uint8_t { untried, yes, no };
 
 /// One row of a rank's ledger. Writer: the rank.
 struct LedgerRow {
@@ -121,6 +125,7 @@ struct Geometry {
   std::uint64_t heap_bytes = 0;
   std::uint64_t rank_states = 0;  ///< Offsets from the start of the segment.
   std::uint64_t ledgers = 0;
+  std::uint64_t copies = 0;  ///< A byte for each rank and each it may copy from.
   std::uint64_t flag_lines = 0;
   std::uint64_t channels = 0;
   std::uint64_t envelopes = 0;

@@ -31,6 +31,10 @@ struct JobSegment::Mapping {
   detail::Ledger& ledger(int rank) const {
     return at<detail::Ledger>(geometry.ledgers + index(rank) * sizeof(detail::Ledger));
   }
+  /// Whether `reader` can copy out of the own memory of `owner`: Copies.
+  std::atomic<std::uint8_t>& copies(int reader, int owner) const {
+    return at<std::atomic<std::uint8_t>>(geometry.copies + index(reader) * geometry.ranks + index(owner));
+  }
   /// Of a communicator's slot, a world rank, and rounds that are even (0) or odd (1).
   detail::FlagLine& flag_line(std::uint32_t slot, int rank, std::uint64_t parity) const {
     const std::uint64_t line = (std::uint64_t{slot} * geometry.ranks + index(rank)) * 2 + parity;

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "call_errors.h"
+#include "shoal/runtime/communicator.h"
+#include "shoal/runtime/copy_blocks.h"
 
 namespace shoal::detail {
 
@@ -55,7 +58,14 @@ class ShmFabric::Incoming {
   }
 
   void take_in_place(std::size_t bytes, CallContext& context) {
-    put(window_.reach(reader_.place(), bytes, context));
+    const Place place = reader_.place();
+    if (!in_own_memory(place)) {
+      put(window_.reach(place, bytes, context));
+    } else if (transfer_.fold == nullptr) {
+      window_.copy_from(transfer_.from, place, transfer_.in.first(bytes), context);
+    } else {
+      fold_copies(place, bytes, context);
+    }
     // A sender that gave up meanwhile may have used its memory again, but has broken the communicator before: whoever read
     // what it wrote then sees that. Pairs with the store of `broken`.
     std::atomic_thread_fence(std::memory_order_acquire);
@@ -63,11 +73,21 @@ class ShmFabric::Incoming {
     reader_.consume_in_place();
   }
 
+  void fold_copies(Place place, std::size_t bytes, CallContext& context) {
+    constexpr std::size_t kMost = std::size_t{64} << 10;  // In cache from the copy to the sum.
+    const auto copy = std::make_unique_for_overwrite<std::byte[]>(std::min(bytes, kMost));
+    for (std::size_t done = 0; done < bytes; done += kMost) {
+      const std::span piece(copy.get(), std::min(kMost, bytes - done));
+      window_.copy_from(transfer_.from, place + done, piece, context);
+      put(piece);
+    }
+  }
+
   void put(std::span<const std::byte> piece) {
     if (transfer_.fold != nullptr) {
       transfer_.fold->function(transfer_.in.data() + taken_, piece.data(), piece.size());
     } else {
-      std::memcpy(transfer_.in.data() + taken_, piece.data(), piece.size());
+      copy_blocks(transfer_.in.subspan(taken_), piece);
     }
     taken_ += piece.size();
   }
@@ -89,6 +109,7 @@ ShmFabric::ShmFabric(JobSegment segment, int rank)
       fault_(Fault::of_rank(rank)),
       waiting_(segment_.mapping(), rank),
       window_(segment_.mapping(), rank, waiting_, book_) {
+  announced_.resize(static_cast<std::size_t>(size_));
   const auto& mapping = segment_.mapping();
   writers_.reserve(static_cast<std::size_t>(size_));
   readers_.reserve(static_cast<std::size_t>(size_));
@@ -114,19 +135,16 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
   std::optional<Incoming> incoming;
   if (transfer.from >= 0) {
     incoming.emplace(readers_[static_cast<std::size_t>(transfer.from)], transfer, window_, waiting_);
-  }
-  if (writer != nullptr) {
-    // What the channel cannot hold waits for the receiver anyway.
-    const bool waits = transfer.out.size() > segment_.mapping().geometry.channel_bytes;
-    writer->open({.fingerprint = context.fingerprint, .bytes = transfer.out.size()}, transfer.out.data(),
-                 waits ? window_.place_of(transfer.out).value_or(0) : 0);
+    if (waits_for_its_receiver(transfer.in.size())) window_.try_to_copy(transfer.from);
   }
   // Directions that are done are taken out, so that errors name who is waited for.
   Awaited pending{.from = transfer.from, .to = transfer.to};
+  if (writer != nullptr) open(transfer.to, transfer.out, context);
   const auto advance = [&] {
     bool moved = false;
     if (writer != nullptr && pending.to >= 0 && writer->advance()) {
       moved = true;
+      waiting_.order_before_wakes();
       waiting_.wake_peer(pending.to);
       if (writer->done()) {
         book_.charge_sent(transfer.out.size());
@@ -142,6 +160,7 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
                            transfer.in.size(), context);
         waiting_.refuse_foreign(transfer.from, {theirs.fingerprint, theirs.bytes}, context);
       }
+      waiting_.order_before_wakes();
       waiting_.wake_peer(pending.from);
       if (incoming->done()) {
         book_.charge_received(transfer.received());
@@ -155,6 +174,31 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
   }
 }
 
+void ShmFabric::announce(int to, std::span<const std::byte> out, CallContext& context) {
+  if (!waits_for_its_receiver(out.size())) return;  // Its transfer does not wait either.
+  open(to, out, context);
+  announced_[static_cast<std::size_t>(to)] = true;
+  if (!writers_[static_cast<std::size_t>(to)].advance()) return;
+  waiting_.order_before_wakes();
+  waiting_.wake_peer(to);
+}
+
+void ShmFabric::open(int to, std::span<const std::byte> out, const CallContext& context) {
+  const auto peer = static_cast<std::size_t>(to);
+  if (announced_[peer]) {
+    announced_[peer] = false;
+    return;
+  }
+  writers_[peer].open({.fingerprint = context.fingerprint, .bytes = out.size()}, out.data(),
+                      waits_for_its_receiver(out.size()) ? place_to_take(to, out) : 0);
+}
+
+// Of a message that stays where it is until the receiver takes it from there; 0 where it does not get there.
+Place ShmFabric::place_to_take(int to, std::span<const std::byte> out) const {
+  if (const auto place = window_.place_of(out)) return *place;
+  return window_.copied_by(to) ? Communicator::own_place(out) : 0;
+}
+
 void ShmFabric::leave() {
   CallContext context;
   std::optional<Error> error;
@@ -162,8 +206,8 @@ void ShmFabric::leave() {
   if (!heard_ && !waiting_.job_aborted()) error = unfitting_call_error(rank_, size_, waiting_.states(), context);
   const bool unfitting = error.has_value();
   // All that this rank sent is published before; whoever sees it gone looks at its channel once more. And of a sender
-  // and a receiver that leaves without its message one sees the other: both stores and looks are sequentially
-  // consistent, here left then head, there head then left.
+  // and a receiver that leave with a message between them one sees the other gone, as both say so (a sequentially
+  // consistent store) before they look; what it looks at then is what the other published before.
   segment_.rank_ended(rank_);
   if (!unfitting) error = find_unread(context);
   if (!error) return;
@@ -222,6 +266,7 @@ void ShmFabric::mark_broken(CallContext& context, const Error& error) noexcept {
   for (CommunicatorState* state : {&segment_.mapping().communicator(kAnyCommunicator), &waiting_.state_of(context)})
     first = waiting_.record_error(*state, world_rank(context, error.peer()), error) || first;
   if (first) segment_.mapping().wake_all();
+  announced_.assign(announced_.size(), false);
   book_.end();
 }
 

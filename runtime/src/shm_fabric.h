@@ -24,6 +24,7 @@ class ShmFabric : public Fabric {
   void begin(CallContext& context) override;
   void end(const CallContext& context) noexcept override;
   void transfer(const Transfer& transfer, CallContext& context) override;
+  void announce(int to, std::span<const std::byte> out, CallContext& context) override;
   void mark_broken(CallContext& context, const Error& error) noexcept override;
   Window* window() noexcept override { return &window_; }
   std::uint64_t open_communicator(std::span<const int> members) override;
@@ -35,13 +36,19 @@ class ShmFabric : public Fabric {
   class Incoming;
 
   std::optional<Error> find_unread(const CallContext& context);
+  /// What a channel cannot hold: it may as well stay where it is until then.
+  bool waits_for_its_receiver(std::size_t bytes) const { return bytes > segment_.mapping().geometry.channel_bytes; }
+  Place place_to_take(int to, std::span<const std::byte> out) const;
+  /// Begins a message, unless it has been announced.
+  void open(int to, std::span<const std::byte> out, const CallContext& context);
 
   JobSegment segment_;
   int rank_;
   int size_;
   std::vector<ChannelWriter> writers_;  // By the rank at the other end.
   std::vector<ChannelReader> readers_;
-  bool heard_ = false;  // Of an error, in any call.
+  std::vector<bool> announced_;  // Whether the next message to that rank has been begun.
+  bool heard_ = false;           // Of an error, in any call.
   CallBook book_;
   std::optional<Fault> fault_;
   ShmWaiting waiting_;

@@ -19,6 +19,7 @@ ShmWaiting::ShmWaiting(const JobSegment::Mapping& mapping, int rank)
       rank_(rank),
       size_(static_cast<int>(mapping.geometry.ranks)),
       policy_(WaitPolicy::for_ranks(mapping.geometry.ranks, mapping.header().cores)),
+      barrier_(register_waker()),
       self_(mapping.rank(rank)) {}
 
 WaitPolicy ShmWaiting::policy_for(const CallContext& context) const {

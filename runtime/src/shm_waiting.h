@@ -36,6 +36,8 @@ class ShmWaiting {
   StateOf states() const;
   bool job_aborted() const;
   bool has_left(int peer) const;
+  /// Between what this rank has published and wake_peer().
+  void order_before_wakes() const noexcept { order_before_wake(barrier_); }
   void wake_peer(int peer) const noexcept { wake(mapping_.rank(peer)); }
 
   /// Throws `mismatch` for what came from `peer`, of another call than this one; if that is on another communicator, its
@@ -81,6 +83,7 @@ class ShmWaiting {
   int rank_;
   int size_;
   WaitPolicy policy_;
+  WakeBarrier barrier_;
   RankState& self_;
 };
 

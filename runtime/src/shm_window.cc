@@ -1,6 +1,9 @@
 #include "shm_window.h"
 
+#include <cerrno>
+
 #include "call_errors.h"
+#include "shoal/runtime/copy_blocks.h"
 
 namespace shoal::detail {
 
@@ -17,6 +20,7 @@ void ShmWindow::publish(std::span<const std::byte> payload, CallContext& context
   FlagLine& own = line(rank_, context);
   own.write(context.fingerprint, payload);
   own.publish(context.round);
+  waiting_.order_before_wakes();
   const int members = member_count(context, static_cast<int>(mapping_.geometry.ranks));
   for (int member = 0; member < members; ++member) {
     const int peer = world_rank(context, member);
@@ -53,6 +57,37 @@ std::span<std::byte> ShmWindow::reach(Place place, std::size_t bytes, const Call
   if (place < geometry.staging || place > geometry.segment_bytes || bytes > geometry.segment_bytes - place)
     throw foreign_place_error(rank_, place, bytes, context);
   return {&mapping_.at<std::byte>(place), bytes};
+}
+
+bool ShmWindow::others_copy(const CallContext& context) {
+  const int members = member_count(context, static_cast<int>(mapping_.geometry.ranks));
+  bool all = true;
+  for (int member = 0; member < members; ++member) {
+    const int peer = world_rank(context, member);
+    if (peer == rank_) continue;
+    copying_.try_to_copy(peer);
+    all &= copying_.copied_by(peer);
+  }
+  return all;
+}
+
+void ShmWindow::copy_from(int peer, Place place, std::span<std::byte> to, CallContext& context) {
+  if (!in_own_memory(place)) return copy_blocks(to, reach(place, to.size(), context));
+  const int failure = copying_.copy_from(peer, place & ~kOwnMemory, to);
+  if (failure != 0) throw_failed(failure, peer, place, to.size(), context);
+}
+
+void ShmWindow::copy_to(int peer, Place place, std::span<const std::byte> from, CallContext& context) {
+  if (!in_own_memory(place)) return copy_blocks(reach(place, from.size(), context), from);
+  const int failure = copying_.copy_to(peer, place & ~kOwnMemory, from);
+  if (failure != 0) throw_failed(failure, peer, place, from.size(), context);
+}
+
+// It is gone, or has given up and its memory is; else it shows what it has not got.
+void ShmWindow::throw_failed(int failure, int peer, Place place, std::size_t bytes, CallContext& context) const {
+  if (failure == ESRCH) waiting_.wait({.from = peer}, context, [] { return false; });
+  if (waiting_.is_broken(context)) waiting_.throw_broken(context);
+  throw foreign_place_error(rank_, place & ~kOwnMemory, bytes, context);
 }
 
 void ShmWindow::charge(std::uint64_t sent, std::uint64_t received) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "call_book.h"
+#include "own_memory.h"
 #include "shm_waiting.h"
 #include "shoal/runtime/fabric.h"
 
@@ -10,7 +11,7 @@ namespace shoal::detail {
 class ShmWindow : public Window {
  public:
   ShmWindow(const JobSegment::Mapping& mapping, int rank, const ShmWaiting& waiting, CallBook& book)
-      : mapping_(mapping), rank_(rank), waiting_(waiting), book_(book) {}
+      : mapping_(mapping), rank_(rank), waiting_(waiting), book_(book), copying_(mapping, rank) {}
 
   void arrive(std::span<const std::byte> payload, std::uint64_t read_by_others, CallContext& context) override;
   void arrive_with_notice(std::span<const std::byte> notice, CallContext& context) override;
@@ -18,9 +19,17 @@ class ShmWindow : public Window {
   std::optional<Place> place_of(std::span<const std::byte> memory) const override;
   std::span<std::byte> staging(std::uint64_t round, const CallContext& context) override;
   std::span<std::byte> reach(Place place, std::size_t bytes, const CallContext& context) override;
+  bool others_copy(const CallContext& context) override;
+  void copy_from(int peer, Place place, std::span<std::byte> to, CallContext& context) override;
+  void copy_to(int peer, Place place, std::span<const std::byte> from, CallContext& context) override;
   void charge(std::uint64_t sent, std::uint64_t received) override;
 
+  void try_to_copy(int peer) { copying_.try_to_copy(peer); }
+  bool copied_by(int peer) const { return copying_.copied_by(peer); }
+
  private:
+  /// Throws why a peer's own memory could not be copied.
+  [[noreturn]] void throw_failed(int failure, int peer, Place place, std::size_t bytes, CallContext& context) const;
   void publish(std::span<const std::byte> payload, CallContext& context);
   FlagLine& line(int rank, const CallContext& context) const {
     return mapping_.flag_line(slot_of(context.communicator), rank, context.round % 2);
@@ -30,6 +39,7 @@ class ShmWindow : public Window {
   int rank_;
   const ShmWaiting& waiting_;
   CallBook& book_;
+  OwnMemory copying_;
 };
 
 }  // namespace shoal::detail

@@ -60,6 +60,8 @@ bool SimulatedJob::is_staging(std::span<const std::byte> memory) const {
   });
 }
 
+bool SimulatedJob::draw_copies() { return options_.copies && scheduler_.draw(2) == 0; }
+
 bool SimulatedJob::draw_reach() {
   using Reach = SimulationOptions::Reach;
   return options_.reach == Reach::all || (options_.reach == Reach::some && scheduler_.draw(2) == 0);

@@ -66,6 +66,8 @@ class SimulatedJob {
   bool is_staging(std::span<const std::byte> memory) const;
   /// Whether others reach this buffer of a caller's.
   bool draw_reach();
+  /// Whether others can copy out of a rank's own memory, this time.
+  bool draw_copies();
 
   /// The first error of a communicator; null while there is none.
   const FirstError* broken(std::uint64_t communicator) const;

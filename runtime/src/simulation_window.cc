@@ -7,6 +7,7 @@
 #include "simulation_window.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "call_errors.h"
 
@@ -60,6 +61,18 @@ std::span<std::byte> SimulationWindow::reach(Place place, std::size_t bytes, con
   waiting_.scheduling_point();
   self_.outcome.clock += transfer_time(job_.options(), bytes);
   return {reinterpret_cast<std::byte*>(place), bytes};  // All ranks are in this process.
+}
+
+bool SimulationWindow::others_copy(const CallContext&) { return job_.draw_copies(); }
+
+void SimulationWindow::copy_from(int, Place place, std::span<std::byte> to, CallContext& context) {
+  const auto from = reach(place & ~kOwnMemory, to.size(), context);
+  if (!job_.options().phantom) std::memcpy(to.data(), from.data(), to.size());
+}
+
+void SimulationWindow::copy_to(int, Place place, std::span<const std::byte> from, CallContext& context) {
+  const auto to = reach(place & ~kOwnMemory, from.size(), context);
+  if (!job_.options().phantom) std::memcpy(to.data(), from.data(), from.size());
 }
 
 void SimulationWindow::charge(std::uint64_t sent, std::uint64_t received) {

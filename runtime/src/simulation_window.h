@@ -18,6 +18,9 @@ class SimulationWindow : public Window {
   std::optional<Place> place_of(std::span<const std::byte> memory) const override;
   std::span<std::byte> staging(std::uint64_t round, const CallContext& context) override;
   std::span<std::byte> reach(Place place, std::size_t bytes, const CallContext& context) override;
+  bool others_copy(const CallContext& context) override;
+  void copy_from(int peer, Place place, std::span<std::byte> to, CallContext& context) override;
+  void copy_to(int peer, Place place, std::span<const std::byte> from, CallContext& context) override;
   void charge(std::uint64_t sent, std::uint64_t received) override;
 
  private:

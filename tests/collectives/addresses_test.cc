@@ -1,5 +1,6 @@
 // Where data lies is nothing to the result: at any byte offset (B68), in the shared heap or in private memory.
 
+#include <array>
 #include <cstring>
 #include <memory_resource>
 
@@ -57,6 +58,9 @@ struct PlacedCall {
   std::size_t second() const { return (offset + 5 * static_cast<std::size_t>(comm.rank()) + 11) % 64; }
 };
 
+/// Around the sizes of elements, of vectors and of a line.
+constexpr std::array<std::size_t, 18> kOffsets{0, 1, 2, 3, 4, 5, 6, 7, 8, 15, 16, 17, 31, 32, 33, 47, 48, 63};
+
 /// Over all ways to do the operation that `can_do` lets through: `prepare(algorithm, count)`, and what that gives at
 /// every offset. The number of ranks divides neither count.
 template <class CanDo, class Prepare>
@@ -66,7 +70,7 @@ void at_every_offset(Communicator& comm, Operation operation, CanDo&& can_do, Pr
     const std::size_t count = algorithm == Algorithm::tiny ? 13 : 70;
     SCOPED_TRACE(std::string(name(operation)) + " by " + std::string(name(algorithm)));
     const auto expect = prepare(algorithm, count);
-    for (std::size_t offset = 0; offset < 64; ++offset) {
+    for (const std::size_t offset : kOffsets) {
       SCOPED_TRACE(offset);
       expect(PlacedCall{.comm = comm, .algorithm = algorithm, .count = count, .offset = offset});
     }

@@ -4,6 +4,7 @@
 #include <memory_resource>
 
 #include "reduction_forms.h"
+#include "support/refuse_copying.h"
 
 namespace shoal::test {
 namespace {
@@ -96,20 +97,33 @@ class Case {
 
 class Heap : public EveryWorld {};
 
-TEST_P(Heap, GivesTheBitsOfPrivateMemory) {
-  const auto ranks = run_sessions(GetParam(), [](Session& session) {
-    for_each_type(Types<float, bf16, std::int32_t>{}, [&]<class T>() {
-      for (const ReduceOp op : {ReduceOp::sum, ReduceOp::mean, ReduceOp::max}) {
-        for (const std::size_t count : {1U, 13U, 1027U, 20'011U, 150'003U}) {
-          if (count > 100'000 && op != ReduceOp::sum) continue;  // Several blocks: once is enough.
-          SCOPED_TRACE(case_text(count, kDataType<T>, op));
-          Case<T> one(session, op, count);
-          one.expect_all_reduce();
-          one.expect_reduce_scatter();
-          one.expect_reduce();
-        }
+void expect_bits_of_private_memory(Session& session) {
+  for_each_type(Types<float, bf16, std::int32_t>{}, [&]<class T>() {
+    for (const ReduceOp op : {ReduceOp::sum, ReduceOp::mean, ReduceOp::max}) {
+      for (const std::size_t count : {1U, 13U, 1027U, 20'011U, 150'003U}) {
+        if (count > 10'000 && op != ReduceOp::sum) continue;  // Several blocks: once is enough.
+        SCOPED_TRACE(case_text(count, kDataType<T>, op));
+        Case<T> one(session, op, count);
+        one.expect_all_reduce();
+        one.expect_reduce_scatter();
+        one.expect_reduce();
       }
-    });
+    }
+  });
+}
+
+TEST_P(Heap, GivesTheBitsOfPrivateMemory) {
+  const auto ranks = run_sessions(GetParam(), expect_bits_of_private_memory);
+  EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
+// Where one rank cannot copy out of others' own memory, all stage what is not in the heap.
+TEST_P(Heap, GivesTheBitsOfPrivateMemoryWhereOneRankMayNotCopy) {
+  const auto ranks = run_sessions(GetParam(), [](Session& session) {
+    if (session.world().rank() == 1) {
+      EXPECT_TRUE(refuse_copying());
+    }
+    expect_bits_of_private_memory(session);
   });
   EXPECT_TRUE(ranks.all_passed()) << ranks;
 }
@@ -126,76 +140,88 @@ std::vector<std::uint32_t> elements(int rank, std::size_t count, std::uint32_t t
 }
 
 // Buffers are written again as soon as a call is over: whoever still had to read or write them would be found out.
-TEST_P(Heap, MovesWhatPrivateMemoryMoves) {
-  const auto ranks = run_sessions(GetParam(), [](Session& session) {
-    Communicator& comm = session.world();
-    const int me = comm.rank();
-    const auto p = static_cast<std::size_t>(comm.size());
-    for (const std::size_t chunk : {1U, 3'001U, 40'009U, 70'001U}) {
-      const std::size_t whole = chunk * p;
-      for (const Memory& memory : places(session)) {
-        std::pmr::vector<std::uint32_t> in(whole, memory.in);
-        std::pmr::vector<std::uint32_t> out(whole, memory.out);
-        for (const Algorithm algorithm : {Algorithm::automatic, Algorithm::slots, Algorithm::direct}) {
-          SCOPED_TRACE("chunks of " + std::to_string(chunk) + ", " + std::string(name(algorithm)));
-          for (std::uint32_t turn = 0; turn < 3; ++turn) {
-            const Options options{.algorithm = algorithm};
-            std::vector<std::uint32_t> expected;
-            const auto mine = elements(me, whole, turn);
+void expect_moves_of_private_memory(Session& session) {
+  Communicator& comm = session.world();
+  const int me = comm.rank();
+  const auto p = static_cast<std::size_t>(comm.size());
+  for (const std::size_t chunk : {1U, 3'001U, 40'009U, 70'001U}) {
+    const std::size_t whole = chunk * p;
+    for (const Memory& memory : places(session)) {
+      std::pmr::vector<std::uint32_t> in(whole, memory.in);
+      std::pmr::vector<std::uint32_t> out(whole, memory.out);
+      for (const Algorithm algorithm : {Algorithm::automatic, Algorithm::slots, Algorithm::direct}) {
+        SCOPED_TRACE("chunks of " + std::to_string(chunk) + ", " + std::string(name(algorithm)));
+        for (std::uint32_t turn = 0; turn < 3; ++turn) {
+          const Options options{.algorithm = algorithm};
+          std::vector<std::uint32_t> expected;
+          const auto mine = elements(me, whole, turn);
 
+          std::ranges::copy(mine, in.begin());
+          all_gather(comm, std::span(in).first(chunk), out, options);
+          for (int rank = 0; rank < comm.size(); ++rank)
+            for (std::size_t i = 0; i < chunk; ++i) expected.push_back(element(rank, i, turn));
+          std::ranges::fill(in, 0);
+          EXPECT_TRUE(same_bits(expected, plain<std::uint32_t>(out)));
+
+          std::ranges::copy(mine, in.begin());
+          all_to_all(comm, in, out, options);
+          expected.clear();
+          for (int rank = 0; rank < comm.size(); ++rank)
+            for (std::size_t i = 0; i < chunk; ++i)
+              expected.push_back(element(rank, static_cast<std::size_t>(me) * chunk + i, turn));
+          std::ranges::fill(in, 0);
+          EXPECT_TRUE(same_bits(expected, plain<std::uint32_t>(out)));
+
+          // By channels, which read in place what they cannot hold: chunks of the last size.
+          if (algorithm == Algorithm::automatic) {
             std::ranges::copy(mine, in.begin());
-            all_gather(comm, std::span(in).first(chunk), out, options);
-            for (int rank = 0; rank < comm.size(); ++rank)
-              for (std::size_t i = 0; i < chunk; ++i) expected.push_back(element(rank, i, turn));
+            const bool at_root = me == 0;
+            const auto chunk_of_in = std::span(in).first(chunk);
+            gather(comm, chunk_of_in, std::span(out).first(at_root ? whole : 0));
             std::ranges::fill(in, 0);
-            EXPECT_TRUE(same_bits(expected, plain<std::uint32_t>(out)));
-
-            std::ranges::copy(mine, in.begin());
-            all_to_all(comm, in, out, options);
             expected.clear();
             for (int rank = 0; rank < comm.size(); ++rank)
-              for (std::size_t i = 0; i < chunk; ++i)
-                expected.push_back(element(rank, static_cast<std::size_t>(me) * chunk + i, turn));
-            std::ranges::fill(in, 0);
-            EXPECT_TRUE(same_bits(expected, plain<std::uint32_t>(out)));
-
-            // By channels, which read in place what they cannot hold: chunks of the last size.
-            if (algorithm == Algorithm::automatic) {
-              std::ranges::copy(mine, in.begin());
-              const bool at_root = me == 0;
-              const auto chunk_of_in = std::span(in).first(chunk);
-              gather(comm, chunk_of_in, std::span(out).first(at_root ? whole : 0));
-              std::ranges::fill(in, 0);
-              expected.clear();
-              for (int rank = 0; rank < comm.size(); ++rank)
-                for (std::size_t i = 0; i < chunk; ++i) expected.push_back(element(rank, i, turn));
-              if (at_root) EXPECT_TRUE(same_bits(expected, plain<std::uint32_t>(out)));
-
-              std::ranges::copy(elements(0, whole, turn), in.begin());
-              scatter(comm, std::span(in).first(at_root ? whole : 0), std::span(out).first(chunk));
-              std::ranges::fill(in, 0);
-              expected = elements(0, whole, turn);
-              expected.erase(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(chunk) * me);
-              expected.resize(chunk);
-              EXPECT_TRUE(same_bits(expected, plain<std::uint32_t>(std::span(out).first(chunk))));
-
-              const int right = (me + 1) % comm.size();
-              std::ranges::copy(mine, in.begin());
-              exchange(comm, in, right, out, (me + comm.size() - 1) % comm.size());
-              std::ranges::fill(in, 0);
-              EXPECT_TRUE(
-                  same_bits(elements((me + comm.size() - 1) % comm.size(), whole, turn), plain<std::uint32_t>(out)));
+              for (std::size_t i = 0; i < chunk; ++i) expected.push_back(element(rank, i, turn));
+            if (at_root) {
+              EXPECT_TRUE(same_bits(expected, plain<std::uint32_t>(out)));
             }
 
-            if (algorithm == Algorithm::slots) continue;
+            std::ranges::copy(elements(0, whole, turn), in.begin());
+            scatter(comm, std::span(in).first(at_root ? whole : 0), std::span(out).first(chunk));
+            std::ranges::fill(in, 0);
+            expected = elements(0, whole, turn);
+            expected.erase(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(chunk) * me);
+            expected.resize(chunk);
+            EXPECT_TRUE(same_bits(expected, plain<std::uint32_t>(std::span(out).first(chunk))));
+
+            const int right = (me + 1) % comm.size();
             std::ranges::copy(mine, in.begin());
-            broadcast(comm, in, comm.size() - 1, options);
-            expected = elements(comm.size() - 1, whole, turn);
-            EXPECT_TRUE(same_bits(expected, plain<std::uint32_t>(in)));
+            exchange(comm, in, right, out, (me + comm.size() - 1) % comm.size());
+            std::ranges::fill(in, 0);
+            EXPECT_TRUE(
+                same_bits(elements((me + comm.size() - 1) % comm.size(), whole, turn), plain<std::uint32_t>(out)));
           }
+
+          if (algorithm == Algorithm::slots) continue;
+          std::ranges::copy(mine, in.begin());
+          broadcast(comm, in, comm.size() - 1, options);
+          expected = elements(comm.size() - 1, whole, turn);
+          EXPECT_TRUE(same_bits(expected, plain<std::uint32_t>(in)));
         }
       }
     }
+  }
+}
+
+TEST_P(Heap, MovesWhatPrivateMemoryMoves) {
+  const auto ranks = run_sessions(GetParam(), expect_moves_of_private_memory);
+  EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
+TEST_P(Heap, MovesWhatPrivateMemoryMovesWhereNoRankMayCopy) {
+  const auto ranks = run_sessions(GetParam(), [](Session& session) {
+    EXPECT_TRUE(refuse_copying());
+    expect_moves_of_private_memory(session);
   });
   EXPECT_TRUE(ranks.all_passed()) << ranks;
 }

@@ -26,7 +26,9 @@ TEST(Geometry, PartsFollowOneAnotherWithoutOverlap) {
   EXPECT_EQ(g.heap_bytes, 8192U);     // Whole pages.
   EXPECT_EQ(g.rank_states, 128U + 512U + 1025 * 640U);
   EXPECT_EQ(g.ledgers, g.rank_states + 3 * sizeof(detail::RankState));
-  EXPECT_EQ(g.flag_lines, g.ledgers + 3 * sizeof(detail::Ledger));
+  EXPECT_EQ(g.copies, g.ledgers + 3 * sizeof(detail::Ledger));
+  EXPECT_GE(g.flag_lines, g.copies + 9);
+  EXPECT_EQ(g.flag_lines % 128, 0U);
   EXPECT_EQ(g.channels, g.flag_lines + 1024 * 3 * 2 * 128U);
   EXPECT_GE(g.envelopes, g.channels + 9 * 256);
   EXPECT_EQ(g.envelopes % 4096, 0U);

@@ -19,16 +19,20 @@ namespace {
 constexpr std::array<std::uint64_t, 4> kChannels{0, 16, 64, 4096};
 constexpr std::size_t kStaging = SimulationOptions{}.staging_bytes;
 
-/// In every second world there is just staging enough for blocks of 16 elements, and ranks reach some buffers, or all.
+/// In every second world there is just staging enough for blocks of 16 elements, and ranks reach some buffers, or all, or
+/// can copy out of what they do not reach and into it.
 struct Memory {
   SimulationOptions::Reach reach;
+  bool copies;
   std::size_t staging_bytes;
 };
 Memory drawn_memory(int ranks, std::uint64_t seed) {
   using Reach = SimulationOptions::Reach;
-  if (seed % 2 == 1) return {.reach = Reach::none, .staging_bytes = kStaging};
+  if (seed % 2 == 1) return {.reach = Reach::none, .copies = false, .staging_bytes = kStaging};
   constexpr std::array kReach{Reach::some, Reach::all, Reach::some, Reach::none};
-  return {.reach = kReach[seed / 2 % kReach.size()], .staging_bytes = 64 * (static_cast<std::size_t>(ranks) + 1)};
+  return {.reach = kReach[seed / 2 % kReach.size()],
+          .copies = seed / 2 / kReach.size() % 2 == 1,
+          .staging_bytes = 64 * (static_cast<std::size_t>(ranks) + 1)};
 }
 
 /// Elements of 4 bytes: around the number of ranks, pieces of 16 bytes, channels, and the sizes at which an operation
@@ -99,6 +103,7 @@ void expect_right(int ranks, std::uint64_t seed) {
                                {.seed = seed,
                                 .channel_bytes = drawn_channel(seed),
                                 .reach = memory.reach,
+                                .copies = memory.copies,
                                 .staging_bytes = memory.staging_bytes});
   ASSERT_TRUE(result.ok()) << result << "\nSHOAL_SEED=" << seed << " runs it alone";
   ASSERT_EQ(difference_from_cost(result, calls), "") << "SHOAL_SEED=" << seed << " runs it alone";

@@ -166,8 +166,8 @@ TEST(ShoalSim, AddressesThatAreNotToBeHadAreNamed) {
   const auto limited = [](const std::string& kibibytes, const std::string& arguments) {
     return run_command({"sh", "-c", "ulimit -v " + kibibytes + "; exec '" SHOAL_SIM "' " + arguments});
   };
-  // 1 GiB is for the heap of a job of one rank; of 4096 stacks of 256 KiB not all fit into the rest.
-  const CommandResult stacks = limited("1600000", "barrier --world 4096");
+  // 1.5 GiB are for the heap and the staging of a job of one rank; of 4096 stacks of 256 KiB not all fit into the rest.
+  const CommandResult stacks = limited("2100000", "barrier --world 4096");
   EXPECT_EQ(stacks.exit_code, 1);
   EXPECT_EQ(stacks.out, "");
   EXPECT_THAT(stacks.err,

@@ -342,7 +342,7 @@ Cost CheckedCall::cost(int rank) const {
 
 std::string difference_from_cost(const SimulationResult& result, std::span<const CheckedCall> calls) {
   // Memory that others reach takes a round more, and less staging more rounds.
-  const bool rounds_known = result.options.reach == SimulationOptions::Reach::none &&
+  const bool rounds_known = result.options.reach == SimulationOptions::Reach::none && !result.options.copies &&
                             result.options.staging_bytes == SimulationOptions{}.staging_bytes;
   for (std::size_t rank = 0; rank < result.ranks.size(); ++rank) {
     const SimulatedRank& ran = result.ranks[rank];

@@ -56,6 +56,9 @@ class Communicator {
   /// Sends `out` to rank `to` and returns when it is in the channel (up to the channel's capacity, that is before
   /// the other side takes it; what the channel cannot hold is read out of the shared heap if it lies there). Counted as sent. `to` is another rank.
   void send(int to, std::span<const std::byte> out);
+  /// Lets what the next send to `to` will send be on its way, without waiting: so that several receivers take theirs at once.
+  /// That send must follow in this call, before any other to this rank.
+  void announce(int to, std::span<const std::byte> out) { fabric_->announce(world_of(to), out, context_); }
   /// Receives a message of exactly in.size() bytes from rank `from`.
   void recv(int from, std::span<std::byte> in);
   /// Receives a message of at most in.size() bytes from rank `from`, and returns its size: for what only the sender
@@ -90,9 +93,19 @@ class Communicator {
   /// Memory of this rank's that others reach, detail::kStagingBytes of it (less in a simulation that says so), for what is
   /// shown in the next round; from when all others have arrived in the present one.
   std::span<std::byte> staging();
-  /// What another rank has shown in this call.
+  /// What another rank has shown in this call, where all reach it.
   std::span<std::byte> reach(detail::Place place, std::size_t bytes);
-  /// Counts bytes that went from one rank's memory to another's by reach(): what was shown as sent by its rank, what was
+  /// Whether the others can copy out of this rank's own memory, and into it. To be asked by all ranks of a call in which that matters:
+  /// it is then that they find out.
+  bool others_copy() { return size_ > 1 && fabric_->window()->others_copy(context_); }
+  /// Where `memory`, of this rank's own, lies for them.
+  static detail::Place own_place(std::span<const std::byte> memory) noexcept {
+    return reinterpret_cast<detail::Place>(memory.data()) | detail::kOwnMemory;
+  }
+  /// Copies out of, or into, what `rank`, another one, has shown, wherever it lies.
+  void copy_from(int rank, detail::Place place, std::span<std::byte> to);
+  void copy_to(int rank, detail::Place place, std::span<const std::byte> from);
+  /// Counts bytes that went from one rank's memory to another's by these: what was shown as sent by its rank, what was
   /// written by the writer; both as received by the rank that has them in the end.
   void charge(std::uint64_t sent, std::uint64_t received);
 

@@ -70,9 +70,11 @@ inline int member_count(const CallContext& context, int world_size) {
 /// What a rank can publish as it arrives.
 inline constexpr std::size_t kArrivalBytes = 112;
 
-/// Where something lies in memory that all ranks of the job reach: what one rank writes into its arrival, for others to
-/// go there. 0: nowhere.
+/// Where something lies that a rank shows the others: what it writes into its arrival, for them to go there. That is memory
+/// that all ranks of the job reach, or the rank's own, out of which and into which the others can only copy. 0: nowhere.
 using Place = std::uint64_t;
+inline constexpr Place kOwnMemory = Place{1} << 63;
+constexpr bool in_own_memory(Place place) noexcept { return (place & kOwnMemory) != 0; }
 
 /// What a rank can show the others in one round, of what they do not reach where it lies.
 inline constexpr std::size_t kStagingBytes = std::size_t{256} << 10;
@@ -117,6 +119,13 @@ class Window {
   /// What a peer has shown. Throws Error `system` for a place that is none.
   virtual std::span<std::byte> reach(Place place, std::size_t bytes, const CallContext& context) = 0;
 
+  /// Whether all others of the call's communicator can copy out of this rank's own memory, and into it, as far as it knows:
+  /// they find out, each for itself, when they are asked this, too. May come to be true, does not cease to be.
+  virtual bool others_copy(const CallContext& context) = 0;
+  /// Copies out of, or into, what world rank `peer` has shown, wherever that lies. Throws as await.
+  virtual void copy_from(int peer, Place place, std::span<std::byte> to, CallContext& context) = 0;
+  virtual void copy_to(int peer, Place place, std::span<const std::byte> from, CallContext& context) = 0;
+
   /// Enters payload that left this rank's memory for another's, or came, outside of channels and lines.
   virtual void charge(std::uint64_t sent, std::uint64_t received) = 0;
 };
@@ -138,6 +147,10 @@ class Fabric {
 
   /// Moves both messages completely. Throws Error: mismatch, timeout, peer_lost, broken.
   virtual void transfer(const Transfer& transfer, CallContext& context) = 0;
+
+  /// Lets what the next transfer sends to world rank `to` be on its way: as much of it as goes without waiting. That transfer
+  /// must follow in the same call. A fabric need not do anything.
+  virtual void announce(int /*to*/, std::span<const std::byte> /*out*/, CallContext& /*context*/) {}
 
   /// Breaks the communicator for all its ranks and wakes them, unless it is broken already: first error wins.
   virtual void mark_broken(CallContext& context, const Error& error) noexcept = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -66,6 +67,11 @@ constexpr std::size_t element_bytes(DataType type) noexcept {
   constexpr std::array<std::uint8_t, kDataTypeCount> kBytes{1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 2, 2, 1};
   const auto index = static_cast<std::size_t>(type);
   return index < kDataTypeCount ? kBytes[index] : 1;
+}
+
+/// Whole elements in so many bytes. (A shift: the compiler does not know that the divisor is a power of two.)
+constexpr std::size_t elements_in(std::size_t bytes, DataType type) noexcept {
+  return bytes >> std::countr_zero(element_bytes(type));
 }
 
 /// The inverse of name(); empty for a name that is none.

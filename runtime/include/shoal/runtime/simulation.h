@@ -34,6 +34,8 @@ struct SimulationOptions {
   /// for each buffer.
   enum class Reach : std::uint8_t { none, some, all };
   Reach reach = Reach::none;
+  /// In half of the calls, drawn for each rank, the others can copy out of all its buffers, as by the kernel where it lets them.
+  bool copies = false;
   /// What a rank can show the others of all else in one round; at least 64 for each rank, and at most what real ones have.
   std::size_t staging_bytes = detail::kStagingBytes;
 

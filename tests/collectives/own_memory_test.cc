@@ -1,0 +1,106 @@
+// Ranks that copy out of each other's own memory and into it: that they do, where the kernel lets them; and what becomes of
+// them when one of them is killed.
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include "collective_checks.h"
+#include "support/refuse_copying.h"
+
+namespace shoal::test {
+namespace {
+
+constexpr std::size_t kMany = std::size_t{1} << 18;
+
+/// Two calls: in the first one ranks find out.
+void find_out(Communicator& comm) {
+  for (int call = 0; call < 2; ++call) {
+    std::vector<std::int32_t> data(kMany, comm.rank() == 0 ? call : -1);
+    broadcast(comm, data);
+    EXPECT_EQ(std::ranges::count(data, call), static_cast<std::ptrdiff_t>(kMany));
+  }
+}
+
+TEST(OwnMemory, IsCopiedWhereTheKernelAllowsIt) {
+  if (!can_copy()) GTEST_SKIP() << "the kernel does not let processes copy out of each other's memory here";
+  const auto ranks = run_ranks(3, [](Communicator& comm) {
+    EXPECT_FALSE(comm.others_copy());
+    find_out(comm);
+    EXPECT_TRUE(comm.others_copy());
+  });
+  EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
+TEST(OwnMemory, OfEveryRankIsStagedWhereOneMayNotCopy) {
+  const auto ranks = run_ranks(3, [](Communicator& comm) {
+    if (comm.rank() == 2) {
+      EXPECT_TRUE(refuse_copying());
+    }
+    find_out(comm);
+    EXPECT_EQ(comm.rank() != 2 || !can_copy(), true);
+    if (comm.rank() != 2) {
+      EXPECT_FALSE(comm.others_copy());
+    }
+  });
+  EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
+TEST(OwnMemory, IsCopiedInCommunicatorsOfThoseThatMay) {
+  if (!can_copy()) GTEST_SKIP() << "the kernel does not let processes copy out of each other's memory here";
+  const auto ranks = run_ranks(4, [](Communicator& comm) {
+    if (comm.rank() == 3) {
+      EXPECT_TRUE(refuse_copying());
+    }
+    Communicator half = comm.split(comm.rank() / 2);
+    find_out(half);
+    if (comm.rank() < 2) {
+      EXPECT_TRUE(half.others_copy());
+    }
+    if (comm.rank() == 2) {
+      EXPECT_FALSE(half.others_copy());
+    }
+  });
+  EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
+/// Rank 1 is killed at a moment of its calls that differs from turn to turn.
+void expect_the_others_told(int turn, const std::function<void(Communicator&)>& call) {
+  const auto ranks = run_ranks(3, [&](Communicator& comm) {
+    find_out(comm);
+    std::thread killer;
+    if (comm.rank() == 1)
+      killer = std::thread([&] {
+        std::this_thread::sleep_for(std::chrono::microseconds(200 + 137 * turn));
+        raise(SIGKILL);
+      });
+    try {
+      while (true) call(comm);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::peer_lost) << error.what();
+      EXPECT_THAT(error.what(), testing::HasSubstr("peer 1 lost"));
+    }
+  });
+  EXPECT_TRUE(ranks.checks_passed()) << "turn " << turn << ": " << ranks;
+  EXPECT_EQ(ranks.launch().ranks[1].signal, SIGKILL);
+}
+
+TEST(OwnMemory, OfARankThatIsKilledIsMissed) {
+  for (int turn = 0; turn < 20; ++turn) {
+    std::vector<float> in(kMany);
+    std::vector<float> out(kMany);
+    expect_the_others_told(turn, [&](Communicator& comm) {
+      all_to_all(comm, std::span(in).first(kMany / 3 * 3), std::span(out).first(kMany / 3 * 3));
+    });
+    expect_the_others_told(turn, [&](Communicator& comm) { all_reduce(comm, in, ReduceOp::sum); });
+    expect_the_others_told(turn, [&](Communicator& comm) { broadcast(comm, in, 2); });
+    expect_the_others_told(
+        turn, [&](Communicator& comm) { exchange(comm, in, (comm.rank() + 1) % 3, out, (comm.rank() + 2) % 3); });
+  }
+}
+
+}  // namespace
+}  // namespace shoal::test
