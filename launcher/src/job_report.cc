@@ -54,17 +54,45 @@ ordered_json rank_json(const JobRun& job, int rank) {
           {"operations", operations}};
 }
 
+// What each rank did last, so that it can be told who did what, and when, as the job failed.
+ordered_json recorder_json(const JobRun& job) {
+  const auto seconds = [&](std::chrono::steady_clock::time_point time) {
+    return std::chrono::duration<double>(time - job.begun()).count();
+  };
+  ordered_json ranks = ordered_json::array();
+  for (int rank = 0; rank < job.board().ranks(); ++rank) {
+    ordered_json calls = ordered_json::array();
+    for (const PastCall& past : job.segment().recent_calls(rank))
+      calls.push_back({{"number", past.number},
+                       {"op", name(past.call.operation)},
+                       {"sequence", past.sequence},
+                       {"algorithm", name(past.call.algorithm)},
+                       {"type", name(past.call.type)},
+                       {"count", past.call.count},
+                       {"root", past.call.root},
+                       {"start_s", seconds(past.begun)},
+                       {"end_s", past.ended ? ordered_json(seconds(*past.ended)) : ordered_json(nullptr)},
+                       {"state", !past.ended   ? "running"
+                                 : past.failed ? "failed"
+                                               : "done"}});
+    ranks.push_back({{"rank", rank}, {"calls", std::move(calls)}});
+  }
+  return ranks;
+}
+
 ordered_json report_json(const JobRun& job, int restarts, double wall_s) {
   const auto failure = job.board().first_failure();
   ordered_json ranks = ordered_json::array();
   for (int rank = 0; rank < job.board().ranks(); ++rank) ranks.push_back(rank_json(job, rank));
-  return {{"schema", "shoal.job/1"},
-          {"ranks", job.board().ranks()},
-          {"exit_code", job.exit_code()},
-          {"wall_s", wall_s},
-          {"restarts", restarts},
-          {"first_failure", failure ? failure_json(job.segment(), *failure) : ordered_json(nullptr)},
-          {"per_rank", std::move(ranks)}};
+  ordered_json report{{"schema", "shoal.job/1"},
+                      {"ranks", job.board().ranks()},
+                      {"exit_code", job.exit_code()},
+                      {"wall_s", wall_s},
+                      {"restarts", restarts},
+                      {"first_failure", failure ? failure_json(job.segment(), *failure) : ordered_json(nullptr)},
+                      {"per_rank", std::move(ranks)}};
+  if (failure) report["recorder"] = recorder_json(job);
+  return report;
 }
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;

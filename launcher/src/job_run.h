@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,7 @@ class JobRun {
   void run(std::span<char*> arguments);
 
   const JobSegment& segment() const { return segment_; }
+  std::chrono::steady_clock::time_point begun() const { return begun_; }
   const JobBoard& board() const { return board_; }
   /// Of shoalrun, if this was the last start.
   int exit_code() const;
@@ -34,6 +36,7 @@ class JobRun {
   const CommandLine& line_;
   const std::vector<Processors>& placement_;
   int restarts_;
+  std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
   JobSegment segment_;
   JobBoard board_;
 };

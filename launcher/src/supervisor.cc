@@ -198,6 +198,7 @@ void Supervisor::consider_failure() {
   }
   const auto first_error = segment_.first_error();
   if (const auto failure = verdict_.decide(first_error)) {
+    if (first_error && first_error->kind == FailureKind::timeout) announce_waits();
     name_failure(*failure);
   } else if (verdict_.awaited(first_error)) {
     begin_ending();  // Meanwhile the culprit may end: that tells more than the ends of its victims.

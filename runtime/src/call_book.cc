@@ -1,5 +1,6 @@
 #include "call_book.h"
 
+#include <ctime>
 #include <map>
 #include <string>
 #include <utility>
@@ -11,6 +12,15 @@ namespace {
 void add(std::atomic<std::uint64_t>& counter, std::uint64_t amount) {
   counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
 }
+
+// The coarse clock costs a few nanoseconds, the exact one as much as a small call.
+std::uint64_t coarse_now() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+constexpr std::uint64_t kFailed = 1;
 
 }  // namespace
 
@@ -36,13 +46,19 @@ void CallBook::begin(const CallContext& context) noexcept {
   record.sequence.store(context.sequence, std::memory_order_release);
   record.count.store(call.count, std::memory_order_release);
   record.kinds.store(packed_kinds(call), std::memory_order_release);
+  record.begun.store(coarse_now(), std::memory_order_release);
+  record.ended.store(0, std::memory_order_release);
   record.number.store(calls_begun_, std::memory_order_release);  // Pairs with the acquires in read_call.
   state_->calls_begun.store(calls_begun_, std::memory_order_release);
   row_ = &ledger_->rows[static_cast<std::size_t>(call.operation)][static_cast<std::size_t>(call.algorithm)];
   add(row_->calls, 1);
 }
 
-void CallBook::end() noexcept {
+void CallBook::end(bool failed) noexcept {
+  CallRecord& record = state_->records[calls_begun_ % kRecordCount];
+  // An error may also be met between calls.
+  if (record.ended.load(std::memory_order_relaxed) == 0)
+    record.ended.store((coarse_now() & ~kFailed) | (failed ? kFailed : 0), std::memory_order_relaxed);
   state_->calls_returned.store(calls_begun_, std::memory_order_relaxed);  // Nothing but a text's tense depends on it.
 }
 
@@ -76,6 +92,7 @@ std::optional<RecordedCall> read_call(const RankState& state, std::uint64_t numb
   // Pairs with the release in CallBook::begin; read again after, so that fields overwritten meanwhile are dropped.
   if (number == 0 || record.number.load(std::memory_order_acquire) != number) return std::nullopt;
   const std::uint64_t kinds = record.kinds.load(std::memory_order_acquire);
+  const std::uint64_t ended = record.ended.load(std::memory_order_acquire);
   const RecordedCall recorded{.call = {.operation = static_cast<Operation>(kinds & 0xff),
                                        .algorithm = static_cast<Algorithm>(kinds >> 8 & 0xff),
                                        .type = static_cast<DataType>(kinds >> 16 & 0xff),
@@ -85,6 +102,9 @@ std::optional<RecordedCall> read_call(const RankState& state, std::uint64_t numb
                               .fingerprint = record.fingerprint.load(std::memory_order_acquire),
                               .communicator = record.communicator.load(std::memory_order_acquire),
                               .sequence = record.sequence.load(std::memory_order_acquire),
+                              .begun = std::chrono::nanoseconds(record.begun.load(std::memory_order_acquire)),
+                              .ended = std::chrono::nanoseconds(ended & ~kFailed),
+                              .failed = (ended & kFailed) != 0,
                               .returned = state.calls_returned.load(std::memory_order_relaxed) >= number ||
                                           state.calls_begun.load(std::memory_order_relaxed) > number};
   if (record.number.load(std::memory_order_acquire) != number) return std::nullopt;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -20,8 +21,8 @@ class CallBook {
 
   /// Enters a call; what moves from now on is charged to its row.
   void begin(const CallContext& context) noexcept;
-  /// The call has returned, or thrown.
-  void end() noexcept;
+  /// The call has returned, or `failed`: thrown.
+  void end(bool failed = false) noexcept;
   void charge_sent(std::uint64_t bytes) noexcept;
   void charge_received(std::uint64_t bytes) noexcept;
 
@@ -40,7 +41,10 @@ struct RecordedCall {
   std::uint64_t fingerprint = 0;
   std::uint64_t communicator = 0;
   std::uint64_t sequence = 0;
-  bool returned = false;  ///< Before it was read here.
+  std::chrono::nanoseconds begun{0};  ///< By the system's monotonic clock, to some milliseconds.
+  std::chrono::nanoseconds ended{0};  ///< 0: not yet.
+  bool failed = false;                ///< Where it has ended.
+  bool returned = false;              ///< Before it was read here.
 };
 /// Call `number` of the rank, counted from 1, while it is among its last ones.
 std::optional<RecordedCall> read_call(const RankState& state, std::uint64_t number);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <boost/interprocess/exceptions.hpp>
 #include <cerrno>
@@ -295,6 +296,27 @@ std::optional<LastCall> JobSegment::last_call(int rank) const {
     for (const detail::LedgerRow& row : mapping_->ledger(rank).rows[operation])
       last.number += row.calls.load(std::memory_order_relaxed);
   return last;
+}
+
+std::vector<PastCall> JobSegment::recent_calls(int rank) const {
+  using Time = std::chrono::steady_clock::time_point;
+  const detail::RankState& state = mapping_->rank(rank);
+  const std::uint64_t last = state.calls_begun.load(std::memory_order_acquire);
+  std::vector<PastCall> calls;
+  for (std::uint64_t back = std::min(last, detail::kRecordCount); back > 0; --back) {
+    const std::uint64_t number = last - back + 1;
+    const auto recorded = detail::read_call(state, number);
+    if (!recorded) continue;
+    PastCall call{.number = number,
+                  .call = recorded->call,
+                  .sequence = recorded->sequence,
+                  .begun = Time(recorded->begun),
+                  .ended = std::nullopt,
+                  .failed = recorded->failed};
+    if (recorded->ended.count() != 0) call.ended = Time(recorded->ended);
+    calls.push_back(call);
+  }
+  return calls;
 }
 
 std::uint64_t JobSegment::progress() const {

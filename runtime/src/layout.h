@@ -16,7 +16,7 @@ namespace shoal::detail {
 
 inline constexpr std::size_t kApart = 128;
 inline constexpr std::uint64_t kMagic = 0x4c414f48532e3130;  // "01.SHOAL" read as bytes.
-inline constexpr std::uint32_t kLayoutVersion = 5;
+inline constexpr std::uint32_t kLayoutVersion = 6;
 inline constexpr std::size_t kReleaseBytes = 20;
 inline constexpr std::size_t kTextBytes = 480;
 inline constexpr std::uint64_t kRecordCount = 256;
@@ -79,6 +79,8 @@ struct CallRecord {
   std::atomic<std::uint64_t> sequence;      ///< CallContext::sequence.
   std::atomic<std::uint64_t> count;
   std::atomic<std::uint64_t> kinds;  ///< operation | algorithm << 8 | type << 16 | reduction << 24 | root << 32.
+  std::atomic<std::uint64_t> begun;  ///< Nanoseconds of the system's monotonic clock, to some milliseconds.
+  std::atomic<std::uint64_t> ended;  ///< The same; 0: not yet. The lowest bit is set where it ended with an error.
 };
 
 /// One rank's block.
@@ -113,7 +115,7 @@ struct alignas(kApart) Ledger {
 static_assert(sizeof(SegmentHeader) == kApart && sizeof(JobState) == 4 * kApart &&
               sizeof(CommunicatorState) == 5 * kApart);
 static_assert(offsetof(SegmentHeader, version) == 8 && offsetof(SegmentHeader, release) == 12);
-static_assert(sizeof(CallRecord) == 48 && offsetof(RankState, doorbell) == kApart &&
+static_assert(sizeof(CallRecord) == 64 && offsetof(RankState, doorbell) == kApart &&
               offsetof(RankState, calls_begun) == 2 * kApart);
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free);
 static_assert(sizeof(std::atomic<std::uint32_t>) == 4 && sizeof(std::atomic<std::uint64_t>) == 8);

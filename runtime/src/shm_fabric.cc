@@ -267,7 +267,7 @@ void ShmFabric::mark_broken(CallContext& context, const Error& error) noexcept {
     first = waiting_.record_error(*state, world_rank(context, error.peer()), error) || first;
   if (first) segment_.mapping().wake_all();
   announced_.assign(announced_.size(), false);
-  book_.end();
+  book_.end(true);
 }
 
 Traffic ShmFabric::traffic() const { return read_ledger(segment_.mapping().ledger(rank_)); }

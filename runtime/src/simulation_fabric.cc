@@ -208,7 +208,7 @@ void SimulationFabric::mark_broken(CallContext& context, const Error& error) noe
   job_.set_broken(
       context.communicator,
       {.code = error.code(), .rank = rank_, .peer = world_rank(context, error.peer()), .text = error.what()});
-  book_.end();
+  book_.end(true);
 }
 
 void SimulationFabric::leave() {

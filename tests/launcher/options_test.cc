@@ -188,6 +188,14 @@ TEST_F(Options, ReportNamesTheFirstFailureWithItsLastCall) {
   EXPECT_EQ(failure["call"], 4);
   EXPECT_EQ(failure["message"], "rank 1 was ended by SIGSEGV");
   EXPECT_EQ(job["per_rank"][1]["signal"], "SIGSEGV");
+  const json& victims = job["recorder"][1]["calls"];
+  ASSERT_EQ(victims.size(), 4U);
+  EXPECT_EQ(victims[3]["number"], 4);
+  EXPECT_EQ(victims[3]["op"], "exchange");
+  EXPECT_EQ(victims[3]["count"], 8);
+  EXPECT_EQ(victims[3]["state"], "done");
+  EXPECT_GE(victims[3]["end_s"], victims[3]["start_s"]);
+  EXPECT_NE(job["recorder"][0]["calls"].back()["state"], "done");
   EXPECT_EQ(job["per_rank"][1]["exit_code"], 139);
 }
 

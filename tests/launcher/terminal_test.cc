@@ -135,7 +135,8 @@ TEST(Terminal, ControlCGivesEachRankOneInterrupt) {
 
 TEST(Terminal, ControlCTwiceEndsWhoIgnoresIt) {
   AtTerminal terminal(job({"-n", "2", rank_program(), "ignore", "INT", "pid", "pause"}));
-  terminal.await("0 pid");
+  terminal.await(" pid ");
+  terminal.await(" pid ");
   terminal.press(kInterrupt);
   terminal.await("SIGINT: passed on to the ranks");
   terminal.press(kInterrupt);
@@ -154,8 +155,9 @@ TEST(Terminal, QuitKeyShowsWhoWaitsForWhom) {
 }
 
 TEST(Terminal, SuspendKeyStopsTheJobUntilItIsContinued) {
-  AtTerminal terminal(job({"-n", "2", rank_program(), "pid", "catch", "INT", "pause"}));
-  terminal.await("0 pid ");
+  AtTerminal terminal(job({"-n", "2", rank_program(), "catch", "INT", "pid", "pause"}));
+  terminal.await(" pid ");
+  terminal.await(" pid ");
   terminal.press(kSuspend);
   terminal.await_stop();
   ::kill(terminal.pid(), SIGCONT);

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "shoal/runtime/operation.h"
 #include "shoal/runtime/traffic.h"
@@ -40,6 +42,16 @@ struct LastCall {
   bool in_world = true;        ///< Its communicator is that of all ranks.
   bool returned = false;
   int awaits = -1;  ///< The world rank that it has been waiting for, for a while; -1: none.
+};
+
+/// One of a rank's last calls, as its recorder has it.
+struct PastCall {
+  std::uint64_t number = 0;  ///< Of all its calls, counted from 1.
+  Call call{};
+  std::uint64_t sequence = 0;                   ///< Of the collective calls on its communicator; 0: point to point.
+  std::chrono::steady_clock::time_point begun;  ///< To some milliseconds.
+  std::optional<std::chrono::steady_clock::time_point> ended{};
+  bool failed = false;
 };
 
 /// "all_reduce number 17 (ring, f32 sum, count 784), call 40 of the world".
@@ -80,6 +92,8 @@ class JobSegment {
   Traffic traffic(int rank) const;
   /// The last call that `rank` began; empty if it began none.
   std::optional<LastCall> last_call(int rank) const;
+  /// Its last calls, at most 256, the latest last.
+  std::vector<PastCall> recent_calls(int rank) const;
   /// A digest of all that calls change as they go on. As long as it stays the same while ranks are in calls, none of them
   /// moved anything.
   std::uint64_t progress() const;
