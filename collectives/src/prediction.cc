@@ -90,12 +90,11 @@ class Model {
     const double crossing = (ranks_ - share_) * bytes;
     return crossing * crossing_ns_ + (share_ * (ranks_ - 1) * bytes - crossing) * cached_ns_;
   }
-  /// What a rank copies to show it. Nobody knows whether the others' data lie in the shared heap, where nothing is copied:
-  /// so half of it, where that would show.
-  double shown(double bytes) const {
-    const bool in_place = query_.algorithm == Algorithm::direct && bytes_ >= kStagingBytes / 8.0;
-    return share_ * bytes * cached_ns_ * (in_place ? 0.5 : 1);
-  }
+  /// Nobody knows where the others' data lie. From here on they are shown there, in the shared heap as well as, mostly,
+  /// in a rank's own memory.
+  bool in_place() const { return query_.algorithm == Algorithm::direct && bytes_ >= kStagingBytes / 8.0; }
+  /// What a rank copies to show it.
+  double shown(double bytes) const { return in_place() ? 0 : share_ * bytes * cached_ns_; }
   double copied_between_ranks() const;
 
   const CostQuery& query_;
@@ -118,7 +117,9 @@ double Model::rounds() const {
   const bool tiny = query_.algorithm == Algorithm::tiny;
   const double hops = kRoundHops + (tiny ? 0 : kShownHops) + kLineHops * (ranks_ - 1);
   const double round = hops * machine_.hop_ns + yields(kRoundYields);
-  return static_cast<double>(at_root(query_).steps) * round + (tiny ? 0 : copied_between_ranks());
+  // In place there is one block, and a round to end with.
+  const double count = in_place() ? 2 : static_cast<double>(at_root(query_).steps);
+  return count * round + (tiny ? 0 : copied_between_ranks());
 }
 
 double Model::copied_between_ranks() const {
@@ -127,6 +128,8 @@ double Model::copied_between_ranks() const {
   const double to_root = (bytes_ - chunk) * crossing_ns_ / 2;
   switch (query_.operation) {
     case Operation::broadcast:
+      // All do their part of it.
+      if (in_place()) return share_ * (ranks_ - 1) / ranks_ * bytes_ * crossing_ns_;
       // The root's core has it; each other one fetches it, one way.
       return shown(bytes_) / share_ + ((cores_ - 1) / cores_ * crossing_ns_ + (share_ - 1) * cached_ns_) * bytes_;
     case Operation::all_gather:

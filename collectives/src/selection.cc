@@ -53,6 +53,9 @@ std::uint64_t arrival_bytes(Operation operation, CallSize size) {
   return (elements + ranks - 1) / ranks * size.element_bytes;
 }
 
+/// Rooted, of a size that all know.
+bool streams(Operation operation) { return operation == Operation::broadcast || operation == Operation::reduce; }
+
 /// Whether a call that asks for nothing may be made by it: it can do it, in the canonical order.
 bool may_be_default(Algorithm algorithm, Operation operation, std::optional<Reduction> reduction, CallSize size) {
   // Only the root of a gather or a scatter knows the size.
@@ -64,7 +67,8 @@ bool may_be_default(Algorithm algorithm, Operation operation, std::optional<Redu
     case Algorithm::slots:  // Elsewhere direct does the same, and may spare a copy.
       return size.ranks <= kMostLookedAt && operation == Operation::all_reduce;
     case Algorithm::direct:
-      return size.ranks <= kMostLookedAt;
+      // In each round every rank waits for all, which a root must not with what a channel holds.
+      return size.ranks <= kMostLookedAt && !(streams(operation) && size.bytes <= kStreamedBytes);
     case Algorithm::ring:
       return !reduces(operation);
     default:

@@ -32,6 +32,8 @@ struct CallSize {
   std::size_t element_bytes = 1;
 };
 
+/// Up to here a root does not wait for the others, which a channel's capacity spares it.
+inline constexpr std::uint64_t kStreamedBytes = std::uint64_t{16} << 10;
 /// Up to here every rank may well look at the lines of all others, in each round of arrivals.
 inline constexpr int kMostLookedAt = 64;
 
