@@ -107,7 +107,9 @@ ShmFabric::ShmFabric(JobSegment segment, int rank)
       size_(segment_.ranks()),
       book_(segment_.mapping().rank(rank), segment_.mapping().ledger(rank)),
       waiting_(segment_.mapping(), rank),
-      window_(segment_.mapping(), rank, waiting_, book_) {
+      window_(segment_.mapping(), rank, waiting_, book_),
+      calibration_(segment_.mapping(), rank, waiting_),
+      explanations_(Explanations::of_environment()) {
   announced_.resize(static_cast<std::size_t>(size_));
   const auto& mapping = segment_.mapping();
   writers_.reserve(static_cast<std::size_t>(size_));
@@ -123,6 +125,9 @@ void ShmFabric::begin(CallContext& context) {
     heard_ = true;
     waiting_.throw_broken(context);
   }
+  calibration_.provide();
+  if (explanations_ && rank_ == 0 && size_ > 1 && !explanations_->calibration_told())
+    explanations_->tell_calibration(calibration_.description());
   book_.begin(context);
 }
 

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "call_book.h"
 #include "channel.h"
+#include "explanations.h"
 #include "mapping.h"
+#include "shm_calibration.h"
 #include "shm_waiting.h"
 #include "shm_window.h"
 #include "shoal/runtime/fabric.h"
@@ -30,6 +33,8 @@ class ShmFabric : public Fabric {
   void close_communicator(std::uint64_t communicator) noexcept override;
   void leave() override;
   Traffic traffic() const override;
+  const Calibration& calibration(CallContext& context) override { return calibration_.get(context); }
+  Explanations* explanations() noexcept override { return explanations_.get(); }
 
  private:
   class Incoming;
@@ -51,6 +56,8 @@ class ShmFabric : public Fabric {
   CallBook book_;
   ShmWaiting waiting_;
   ShmWindow window_;
+  ShmCalibration calibration_;
+  std::unique_ptr<Explanations> explanations_;
 };
 
 }  // namespace shoal::detail
