@@ -50,6 +50,9 @@ constexpr double kCrossings = 2.33;
 /// A channel passes a message on in pieces of this size; whoever waits for the next lets others run.
 constexpr double kPieceBytes = 64 << 10;
 
+/// From here on direct shows data where they lie.
+constexpr double kInPlaceBytes = kStagingBytes / 8.0;
+
 class Model {
  public:
   explicit Model(const CostQuery& query)
@@ -58,10 +61,11 @@ class Model {
         bytes_(static_cast<double>(query.count) * static_cast<double>(element_bytes(query.type))),
         machine_(query.calibration),
         cores_(std::min<double>(ranks_, machine_.cores)),
-        share_(ranks_ / cores_) {
+        share_(ranks_ / cores_),
+        in_place_(query.algorithm == Algorithm::direct && bytes_ >= kInPlaceBytes) {
     // Where a core's ranks have more than its caches hold, nothing that they copy is there.
     const bool fits = 2 * bytes_ * share_ <= machine_.cache_bytes;
-    crossing_ns_ = kCrossings / machine_.uncached_bytes_per_ns;
+    crossing_ns_ = (in_place_ ? 1 : kCrossings) / machine_.uncached_bytes_per_ns;
     cached_ns_ = kCachedCopies / machine_.cached_bytes_per_ns;
     if (!fits) cached_ns_ = std::max(cached_ns_, crossing_ns_);
   }
@@ -90,11 +94,9 @@ class Model {
     const double crossing = (ranks_ - share_) * bytes;
     return crossing * crossing_ns_ + (share_ * (ranks_ - 1) * bytes - crossing) * cached_ns_;
   }
-  /// Nobody knows where the others' data lie. From here on they are shown there, in the shared heap as well as, mostly,
-  /// in a rank's own memory.
-  bool in_place() const { return query_.algorithm == Algorithm::direct && bytes_ >= kStagingBytes / 8.0; }
-  /// What a rank copies to show it.
-  double shown(double bytes) const { return in_place() ? 0 : share_ * bytes * cached_ns_; }
+  /// What a rank copies to show it. Nobody knows where the others' data lie; but most ranks' is read in place, in the
+  /// shared heap or through the kernel, and has not just been written there.
+  double shown(double bytes) const { return in_place_ ? 0 : share_ * bytes * cached_ns_; }
   double copied_between_ranks() const;
 
   const CostQuery& query_;
@@ -103,6 +105,7 @@ class Model {
   const Calibration& machine_;
   double cores_;
   double share_;
+  bool in_place_;
   double cached_ns_;
   double crossing_ns_;
 };
@@ -118,7 +121,7 @@ double Model::rounds() const {
   const double hops = kRoundHops + (tiny ? 0 : kShownHops) + kLineHops * (ranks_ - 1);
   const double round = hops * machine_.hop_ns + yields(kRoundYields);
   // In place there is one block, and a round to end with.
-  const double count = in_place() ? 2 : static_cast<double>(at_root(query_).steps);
+  const double count = in_place_ ? 2 : static_cast<double>(at_root(query_).steps);
   return count * round + (tiny ? 0 : copied_between_ranks());
 }
 
@@ -129,7 +132,7 @@ double Model::copied_between_ranks() const {
   switch (query_.operation) {
     case Operation::broadcast:
       // All do their part of it.
-      if (in_place()) return share_ * (ranks_ - 1) / ranks_ * bytes_ * crossing_ns_;
+      if (in_place_) return share_ * (ranks_ - 1) / ranks_ * bytes_ * crossing_ns_;
       // The root's core has it; each other one fetches it, one way.
       return shown(bytes_) / share_ + ((cores_ - 1) / cores_ * crossing_ns_ + (share_ - 1) * cached_ns_) * bytes_;
     case Operation::all_gather:

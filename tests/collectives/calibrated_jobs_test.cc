@@ -178,7 +178,7 @@ TEST_F(CalibratedJob, TellsTheOthersOfARank0WhoseCallIsRefused) {
                 std::array<float, 1> data{};
                 broadcast(comm, data, 7);
               }),
-              HasSubstr("root 7"));
+              AnyOf(HasSubstr("root 7"), HasSubstr("peer 0 lost")));  // Whichever they hear of first.
 }
 
 TEST_F(CalibratedJob, TellsAllOfCallsThatDoNotFitThatOfRank0) {
