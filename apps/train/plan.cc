@@ -58,7 +58,7 @@ std::vector<PlannedCall> other_calls(const RunPlan& plan) {
   return calls;
 }
 
-OperationLedger predict(std::span<const PlannedCall> calls, int rank, int ranks) {
+OperationLedger predict(std::span<const PlannedCall> calls, int rank, int ranks, const Calibration& calibration) {
   OperationLedger ledger;
   for (const PlannedCall& call : calls) {
     const Cost once = cost({.operation = call.operation,
@@ -67,7 +67,8 @@ OperationLedger predict(std::span<const PlannedCall> calls, int rank, int ranks)
                             .type = call.type,
                             .ranks = ranks,
                             .rank = rank,
-                            .root = 0});
+                            .root = 0,
+                            .calibration = calibration});
     ledger[call.operation] +=
         {.calls = call.times, .sent = once.sent * call.times, .received = once.received * call.times};
   }

@@ -37,8 +37,9 @@ std::vector<PlannedCall> training_calls(const RunPlan& plan);
 /// The calls outside them: data to all ranks, accuracy, and the parameters' hash.
 std::vector<PlannedCall> other_calls(const RunPlan& plan);
 
-/// What one rank's ledger will show for these calls.
-OperationLedger predict(std::span<const PlannedCall> calls, int rank, int ranks);
+/// What one rank's ledger will show for these calls, in a job with that calibration.
+OperationLedger predict(std::span<const PlannedCall> calls, int rank, int ranks,
+                        const Calibration& calibration = kReferenceCalibration);
 
 /// Numbers that precede the data when rank 0 sends them around.
 inline constexpr std::size_t kDataHeader = 4;

@@ -47,8 +47,8 @@ Cost cost(const CostQuery& query) {
     const detail::CallSize size{.bytes = query.count * element_bytes(query.type),
                                 .ranks = query.ranks,
                                 .element_bytes = element_bytes(query.type)};
-    const detail::Selection selection =
-        detail::select(query.operation, query.algorithm, reduction, detail::environment_choices(), size);
+    const detail::Selection selection = detail::select(query.operation, query.algorithm, reduction,
+                                                       detail::environment_choices(), size, query.calibration);
     if (!selection.mistake.empty())
       throw Error(ErrorCode::invalid_argument,
                   "cost: " + std::string(name(query.operation)) + ": " + selection.mistake);

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <utility>
 
 #include "algorithms.h"
 #include "arrivals.h"
 #include "closed_form.h"
 #include "kernels.h"
 #include "notices.h"
+#include "prediction.h"
 
 namespace shoal::detail {
 namespace {
@@ -51,30 +53,60 @@ std::uint64_t arrival_bytes(Operation operation, CallSize size) {
   return (elements + ranks - 1) / ranks * size.element_bytes;
 }
 
-bool has(Operation operation, Algorithm algorithm) {
-  return std::ranges::find(algorithms_of(operation), algorithm) != algorithms_of(operation).end();
+/// Rooted, of a size that all know.
+bool streams(Operation operation) { return operation == Operation::broadcast || operation == Operation::reduce; }
+
+/// Whether a call that asks for nothing may be made by it: it can do it, in the canonical order.
+bool may_be_default(Algorithm algorithm, Operation operation, std::optional<Reduction> reduction, CallSize size) {
+  // Only the root of a gather or a scatter knows the size.
+  if (algorithms_of(operation).front() == Algorithm::linear) return algorithm == Algorithm::linear;
+  if (reduction && accumulates_wider(reduction->op, reduction->type) && !sums_locally(algorithm)) return false;
+  switch (algorithm) {
+    case Algorithm::tiny:
+      return size.ranks <= kMostLookedAt && arrival_bytes(operation, size) <= kTinyBytes;
+    case Algorithm::slots:  // Elsewhere direct does the same, and may spare a copy.
+      return size.ranks <= kMostLookedAt && operation == Operation::all_reduce;
+    case Algorithm::direct:
+      // In each round every rank waits for all, which a root must not with what a channel holds.
+      return size.ranks <= kMostLookedAt && !(streams(operation) && size.bytes <= kStreamedBytes);
+    case Algorithm::ring:
+      return !reduces(operation);
+    default:
+      return true;
+  }
 }
 
-/// Of those that any fabric has.
-Algorithm through_channels(Operation operation, std::optional<Reduction> reduction, CallSize size) {
-  const bool few = size.bytes <= kFewBytes;
-  const bool travels = !reduction || !accumulates_wider(reduction->op, reduction->type);
-  const bool power_of_two = std::has_single_bit(static_cast<unsigned>(size.ranks));
-  switch (operation) {
-    case Operation::broadcast:
-      return size.bytes >= kManyBytes && size.ranks > 2 ? Algorithm::pipelined : Algorithm::binomial;
-    case Operation::reduce:
-      return few && travels ? Algorithm::binomial : Algorithm::pairwise;
-    case Operation::all_reduce:
-      return few && travels ? Algorithm::recursive_doubling : Algorithm::pairwise;
-    case Operation::reduce_scatter:
-      return few && travels && power_of_two ? Algorithm::recursive_halving : Algorithm::pairwise;
-    case Operation::all_gather:
-      if (!few) return Algorithm::ring;
-      return power_of_two ? Algorithm::recursive_doubling : Algorithm::bruck;
-    default:
-      return algorithms_of(operation).front();
-  }
+/// For the closed form, to which elements are bytes.
+DataType type_of(std::size_t element_bytes) {
+  constexpr std::array kTypes{DataType::u8, DataType::u16, DataType::u32, DataType::u64};
+  return kTypes[std::min(static_cast<std::size_t>(std::countr_zero(element_bytes)), kTypes.size() - 1)];
+}
+
+double predict(Operation operation, Algorithm algorithm, CallSize size, const Calibration& calibration) {
+  return predicted_ns({.operation = operation,
+                       .algorithm = algorithm,
+                       .count = size.bytes / size.element_bytes,
+                       .type = type_of(size.element_bytes),
+                       .ranks = size.ranks,
+                       .calibration = calibration});
+}
+
+/// Of equals the one that comes first here: that does least for one rank, or may spare a copy.
+constexpr std::array kInOrder{Algorithm::tiny,  Algorithm::binomial, Algorithm::direct,
+                              Algorithm::slots, Algorithm::linear,   Algorithm::dissemination};
+
+/// visit(algorithm) for each that may be the default.
+template <class Visit>
+void visit_candidates(Operation operation, std::optional<Reduction> reduction, CallSize size, Visit&& visit) {
+  const auto possible = algorithms_of(operation);
+  const auto comes_first = [](Algorithm algorithm) { return std::ranges::find(kInOrder, algorithm) != kInOrder.end(); };
+  const auto try_it = [&](Algorithm algorithm) {
+    if (may_be_default(algorithm, operation, reduction, size)) visit(algorithm);
+  };
+  for (const Algorithm algorithm : kInOrder)
+    if (std::ranges::find(possible, algorithm) != possible.end()) try_it(algorithm);
+  for (const Algorithm algorithm : possible)
+    if (!comes_first(algorithm)) try_it(algorithm);
 }
 
 std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
@@ -143,15 +175,31 @@ std::span<const Algorithm> algorithms_of(Operation operation) {
   return {};
 }
 
-Algorithm default_algorithm(Operation operation, std::optional<Reduction> reduction, CallSize size) {
-  // Up to kTinyRanks every rank may well look at the line of every other, in each round of arrivals.
-  if (size.ranks <= kTinyRanks) {
-    if (has(operation, Algorithm::tiny) && arrival_bytes(operation, size) <= kTinyBytes) return Algorithm::tiny;
-    if (operation == Operation::all_reduce && size.bytes <= kSlotBytes) return Algorithm::slots;
-    const bool streams = operation == Operation::broadcast || operation == Operation::reduce;
-    if (has(operation, Algorithm::direct) && (!streams || size.bytes > kStreamedBytes)) return Algorithm::direct;
-  }
-  return through_channels(operation, reduction, size);
+Algorithm default_algorithm(Operation operation, std::optional<Reduction> reduction, CallSize size,
+                            const Calibration& calibration) {
+  Algorithm best = Algorithm::automatic;
+  double best_ns = 0;
+  visit_candidates(operation, reduction, size, [&](Algorithm algorithm) {
+    const double ns = has_choice(operation) ? predict(operation, algorithm, size, calibration) : 0;
+    if (best != Algorithm::automatic && ns >= best_ns) return;
+    best = algorithm;
+    best_ns = ns;
+  });
+  return best;
+}
+
+std::vector<Candidate> candidates(Operation operation, std::optional<Reduction> reduction, CallSize size,
+                                  const Calibration& calibration) {
+  std::vector<Candidate> found;
+  visit_candidates(operation, reduction, size, [&](Algorithm algorithm) {
+    found.push_back({algorithm, predict(operation, algorithm, size, calibration)});
+  });
+  return found;
+}
+
+bool has_choice(Operation operation) {
+  const auto possible = algorithms_of(operation);
+  return possible.size() > 1 && possible.front() != Algorithm::linear;
 }
 
 bool reduces(Operation operation) {
@@ -180,15 +228,15 @@ const AlgorithmChoices& environment_choices() {
 }
 
 Selection select(Operation operation, Algorithm asked, std::optional<Reduction> reduction,
-                 const AlgorithmChoices& choices, CallSize size) {
+                 const AlgorithmChoices& choices, CallSize size, const Calibration& calibration) {
   if (!choices.mistake.empty()) return {.algorithm = asked, .mistake = choices.mistake};
   const auto possible = algorithms_of(operation);
   if (possible.empty()) return {.algorithm = asked, .mistake = "has no algorithms to choose from"};
 
-  const Algorithm chosen = choices.by_operation[static_cast<std::size_t>(operation)];
-  const bool from_environment = asked == Algorithm::automatic && chosen != Algorithm::automatic;
-  Selection selection{.algorithm = from_environment ? chosen : asked, .mistake = {}};
-  if (selection.algorithm == Algorithm::automatic) selection.algorithm = default_algorithm(operation, reduction, size);
+  Selection selection{.algorithm = forced_algorithm(operation, asked, choices), .mistake = {}};
+  const bool from_environment = asked == Algorithm::automatic && selection.algorithm != Algorithm::automatic;
+  if (selection.algorithm == Algorithm::automatic)
+    selection.algorithm = default_algorithm(operation, reduction, size, calibration);
 
   const auto subject = [&] {
     return "algorithm " + std::string(name(selection.algorithm)) + (from_environment ? " (of SHOAL_ALGORITHM)" : "");
@@ -210,15 +258,43 @@ Selection select(Operation operation, Algorithm asked, std::optional<Reduction> 
   return selection;
 }
 
+Algorithm forced_algorithm(Operation operation, Algorithm asked, const AlgorithmChoices& choices) {
+  return asked == Algorithm::automatic ? choices.by_operation[static_cast<std::size_t>(operation)] : asked;
+}
+
+namespace {
+
+// Rank 0 of a communicator never waits for the figures: it provides them, or its communicator comes from a split, in which
+// they were provided.
+void explain(Communicator& comm, const Call& call, std::optional<Reduction> reduction, CallSize size,
+             const Options& options) {
+  Choice choice{.forced =
+                    forced_algorithm(call.operation, options.algorithm, environment_choices()) != Algorithm::automatic};
+  if (has_choice(call.operation)) {
+    const Calibration& calibration = comm.calibration_for(call, options.timeout);
+    choice.candidates = candidates(call.operation, reduction, size, calibration);
+    if (std::ranges::find(choice.candidates, call.algorithm, &Candidate::algorithm) == choice.candidates.end())
+      choice.candidates.push_back({call.algorithm, predict(call.operation, call.algorithm, size, calibration)});
+  }
+  comm.explain(call, std::move(choice));
+}
+
+}  // namespace
+
 void select_algorithm(Communicator& comm, Call& call, const Options& options) {
   call.algorithm = options.algorithm;
   const auto reduction =
       reduces(call.operation) ? std::optional(Reduction{.op = call.reduce_op, .type = call.type}) : std::nullopt;
   const CallSize size{
       .bytes = call.count * element_bytes(call.type), .ranks = comm.size(), .element_bytes = element_bytes(call.type)};
-  Selection selection = select(call.operation, options.algorithm, reduction, environment_choices(), size);
+  const AlgorithmChoices& choices = environment_choices();
+  const bool by_figures = has_choice(call.operation) && comm.size() > 1 && choices.mistake.empty() &&
+                          forced_algorithm(call.operation, options.algorithm, choices) == Algorithm::automatic;
+  const Selection selection = select(call.operation, options.algorithm, reduction, choices, size,
+                                     by_figures ? comm.calibration_for(call, options.timeout) : kReferenceCalibration);
   if (!selection.mistake.empty()) comm.refuse(call, selection.mistake);
   call.algorithm = selection.algorithm;
+  if (comm.explains()) explain(comm, call, reduction, size, options);
 }
 
 void select_algorithm(Communicator& comm, Call& call, std::uint64_t whole, const Options& options) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "shoal/collectives/options.h"
 #include "shoal/runtime/communicator.h"
@@ -31,19 +32,22 @@ struct CallSize {
   std::size_t element_bytes = 1;
 };
 
-/// Up to here a message costs its steps and hardly its bytes.
-inline constexpr std::uint64_t kFewBytes = 4096;
-/// Up to here every rank may well read the lines of all others.
-inline constexpr int kTinyRanks = 64;
-/// Up to here an all-reduce in which all read all is worth the step that it saves.
-inline constexpr std::uint64_t kSlotBytes = std::uint64_t{16} << 10;
-/// Up to here a root does better not to wait for the others.
+/// Up to here a root does not wait for the others, which a channel's capacity spares it.
 inline constexpr std::uint64_t kStreamedBytes = std::uint64_t{16} << 10;
-/// From here on a broadcast is worth a chain of blocks.
-inline constexpr std::uint64_t kManyBytes = std::uint64_t{512} << 10;
+/// Up to here every rank may well look at the lines of all others, in each round of arrivals.
+inline constexpr int kMostLookedAt = 64;
 
-/// What a call uses that asks for nothing. For reductions always one that follows the canonical order.
-Algorithm default_algorithm(Operation operation, std::optional<Reduction> reduction, CallSize size);
+/// What a call uses that asks for nothing: of those that can, and for reductions follow the canonical order, the one that
+/// should be the fastest.
+Algorithm default_algorithm(Operation operation, std::optional<Reduction> reduction, CallSize size,
+                            const Calibration& calibration);
+
+/// All that the default is chosen from, and how long each should take.
+std::vector<Candidate> candidates(Operation operation, std::optional<Reduction> reduction, CallSize size,
+                                  const Calibration& calibration);
+
+/// Whether the default depends on sizes and figures.
+bool has_choice(Operation operation);
 
 /// SHOAL_ALGORITHM: for each operation the algorithm it names, `automatic` where it names none.
 struct AlgorithmChoices {
@@ -62,9 +66,13 @@ struct Selection {
   std::string mistake;  ///< Why what is asked for cannot be; empty if it can.
 };
 
-/// `asked`, or where that is automatic what `choices` say, or else the default. `reduction`: of a reducing operation.
+/// `asked`, or where that is automatic what `choices` say; `automatic` if neither names one.
+Algorithm forced_algorithm(Operation operation, Algorithm asked, const AlgorithmChoices& choices);
+
+/// The algorithm that is forced, or else the default. `reduction`: of a reducing operation.
 Selection select(Operation operation, Algorithm asked, std::optional<Reduction> reduction,
-                 const AlgorithmChoices& choices, CallSize size = {});
+                 const AlgorithmChoices& choices, CallSize size = {},
+                 const Calibration& calibration = kReferenceCalibration);
 
 /// Sets call.algorithm for a call with `options`, or refuses the call.
 void select_algorithm(Communicator& comm, Call& call, const Options& options);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "call_book.h"
+#include "explanations.h"
 #include "fingerprint.h"
 #include "shoal/runtime/units.h"
 
@@ -51,7 +52,11 @@ class Communicator::Lease {
 };
 
 Communicator::Communicator(detail::Fabric& fabric)
-    : fabric_(&fabric), rank_(fabric.rank()), size_(fabric.size()), default_timeout_(timeout_from_environment()) {}
+    : fabric_(&fabric),
+      rank_(fabric.rank()),
+      size_(fabric.size()),
+      default_timeout_(timeout_from_environment()),
+      explanations_(rank_ == 0 ? fabric.explanations() : nullptr) {}
 
 Communicator::Communicator(detail::Fabric& fabric, std::uint64_t id, std::vector<int> members, int rank)
     : fabric_(&fabric),
@@ -59,7 +64,8 @@ Communicator::Communicator(detail::Fabric& fabric, std::uint64_t id, std::vector
       size_(static_cast<int>(members.size())),
       default_timeout_(timeout_from_environment()),
       members_(std::move(members)),
-      lease_(std::make_unique<Lease>(fabric, id)) {
+      lease_(std::make_unique<Lease>(fabric, id)),
+      explanations_(rank == 0 ? fabric.explanations() : nullptr) {
   history_ = mixed(id, 1);
   context_.communicator = id;
   context_.members = members_;
@@ -89,12 +95,40 @@ void Communicator::begin(const Call& call, std::optional<std::chrono::millisecon
   }
   context_.step = 0;
   context_.timeout = timeout ? *timeout : default_timeout_.value_or(std::chrono::milliseconds{0});
-  context_.waited = {};
-  context_.compared = {};
+  context_.waited = std::exchange(waited_to_choose_, {});
+  context_.compared = context_.waited;
   fabric_->begin(context_);
+  if (explanations_ != nullptr) explanations_->begins(call, size_);
 }
 
-void Communicator::end() noexcept { fabric_->end(context_); }
+void Communicator::end() noexcept {
+  if (explanations_ != nullptr) explanations_->ends();
+  fabric_->end(context_);
+}
+
+const Calibration& Communicator::calibration_for(const Call& call, std::optional<std::chrono::milliseconds> timeout) {
+  context_.call = call;
+  context_.sequence = 0;  // It has none before it begins, and fits any other.
+  context_.fingerprint = 0;
+  context_.step = 0;
+  context_.timeout = timeout ? *timeout : default_timeout_.value_or(std::chrono::milliseconds{0});
+  context_.waited = {};
+  context_.compared = {};
+  try {
+    const Calibration& calibration = fabric_->calibration(context_);
+    waited_to_choose_ = context_.waited;
+    return calibration;
+  } catch (const Error& error) {
+    fail(error);
+    throw;
+  }
+}
+
+Calibration Communicator::calibration() { return calibration_for({}, {}); }
+
+void Communicator::explain(const Call& call, detail::Choice choice) {
+  explanations_->choose(call, size_, std::move(choice));
+}
 
 void Communicator::fail(const Error& error) noexcept { fabric_->mark_broken(context_, error); }
 

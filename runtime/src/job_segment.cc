@@ -14,6 +14,8 @@
 #include <memory>
 #include <new>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "call_book.h"
 #include "mapping.h"
@@ -39,6 +41,12 @@ std::uint64_t page_aligned(std::uint64_t bytes) { return (bytes + kPage - 1) / k
 
 [[noreturn]] void fail_system(const std::string& what, int error) {
   throw Error(ErrorCode::system, fmt::format("{}: {}", what, std::generic_category().message(error)));
+}
+
+// Of the cores that so many ranks would be spread over, the first and the last.
+std::pair<int, int> far_apart(const std::vector<int>& cores, int ranks) {
+  const std::size_t used = std::min(cores.size(), static_cast<std::size_t>(ranks));
+  return used < 2 ? std::pair(cores.empty() ? -1 : cores.front(), -1) : std::pair(cores.front(), cores[used - 1]);
 }
 
 // What Boost.Interprocess maps: any type that names its handle.
@@ -178,7 +186,11 @@ JobSegment JobSegment::create(const JobShape& shape) {
   header->segment_bytes = geometry.segment_bytes;
   header->channel_bytes = geometry.channel_bytes;
   header->heap_bytes = geometry.heap_bytes;
-  header->cores = static_cast<std::uint32_t>(allowed_cores().count());
+  const AllowedCores allowed = allowed_cores();
+  header->cores = static_cast<std::uint32_t>(allowed.count());
+  const auto [one, other] = far_apart(allowed.cores, shape.ranks);
+  header->hop_cores[0] = one;
+  header->hop_cores[1] = other;
   header->magic = detail::kMagic;
   return JobSegment(std::move(mapping));
 }

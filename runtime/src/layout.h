@@ -3,8 +3,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "flag_line.h"
+#include "shoal/runtime/calibration.h"
 #include "shoal/runtime/job_segment.h"
 #include "shoal/runtime/operation.h"
 
@@ -35,7 +37,8 @@ struct alignas(kApart) SegmentHeader {
   std::uint64_t segment_bytes;
   std::uint64_t channel_bytes;
   std::uint64_t heap_bytes;
-  std::uint32_t cores;  ///< Ranks that can run at once, as read when the job was launched.
+  std::uint32_t cores;        ///< Ranks that can run at once, as read when the job was launched.
+  std::int32_t hop_cores[2];  ///< Two cores that it may use, far apart; -1: it has no two.
 };
 
 /// States of a record that several may try to write and the first one does. Who writes a communicator's error adds its
@@ -56,6 +59,16 @@ struct alignas(kApart) JobState {
   std::uint32_t kind;  ///< FailureKind.
   std::int32_t code;
   char text[kTextBytes];
+};
+
+/// Where a job's calibration comes from.
+enum class CalibrationSource : std::uint32_t { file, measured };
+
+/// The figures by which algorithms are chosen. Writer: rank 0.
+struct alignas(kApart) CalibrationState {
+  std::atomic<std::uint32_t> published;  ///< Once; stored last.
+  std::uint32_t source;                  ///< CalibrationSource.
+  Calibration calibration;
 };
 
 /// A communicator's first error, and whether its slot is in use. Writer of the error: the rank that moves `broken`
@@ -112,8 +125,9 @@ struct alignas(kApart) Ledger {
   LedgerRow rows[kOperationCount][kAlgorithmCount];
 };
 
-static_assert(sizeof(SegmentHeader) == kApart && sizeof(JobState) == 4 * kApart &&
-              sizeof(CommunicatorState) == 5 * kApart);
+static_assert(sizeof(SegmentHeader) == kApart && sizeof(JobState) == 4 * kApart && sizeof(CalibrationState) == kApart &&
+              sizeof(Calibration) == 40 && sizeof(CommunicatorState) == 5 * kApart);
+static_assert(std::is_standard_layout_v<Calibration> && std::is_trivially_copyable_v<Calibration>);
 static_assert(offsetof(SegmentHeader, version) == 8 && offsetof(SegmentHeader, release) == 12);
 static_assert(sizeof(CallRecord) == 64 && offsetof(RankState, doorbell) == kApart &&
               offsetof(RankState, calls_begun) == 2 * kApart);
@@ -140,7 +154,8 @@ struct Geometry {
   static Geometry of(const JobShape& shape);
 };
 inline constexpr std::uint64_t kJobStateOffset = sizeof(SegmentHeader);
-inline constexpr std::uint64_t kCommunicatorsOffset = kJobStateOffset + sizeof(JobState);
+inline constexpr std::uint64_t kCalibrationOffset = kJobStateOffset + sizeof(JobState);
+inline constexpr std::uint64_t kCommunicatorsOffset = kCalibrationOffset + sizeof(CalibrationState);
 inline constexpr std::uint64_t kRankStatesOffset =
     kCommunicatorsOffset + (kCommunicators + 1) * sizeof(CommunicatorState);
 

@@ -22,6 +22,7 @@ struct JobSegment::Mapping {
   }
   detail::SegmentHeader& header() const { return at<detail::SegmentHeader>(0); }
   detail::JobState& job() const { return at<detail::JobState>(detail::kJobStateOffset); }
+  detail::CalibrationState& calibration() const { return at<detail::CalibrationState>(detail::kCalibrationOffset); }
   detail::CommunicatorState& communicator(std::uint32_t slot) const {
     return at<detail::CommunicatorState>(detail::kCommunicatorsOffset + slot * sizeof(detail::CommunicatorState));
   }

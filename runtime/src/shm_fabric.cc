@@ -108,7 +108,9 @@ ShmFabric::ShmFabric(JobSegment segment, int rank)
       book_(segment_.mapping().rank(rank), segment_.mapping().ledger(rank)),
       fault_(Fault::of_rank(rank)),
       waiting_(segment_.mapping(), rank),
-      window_(segment_.mapping(), rank, waiting_, book_) {
+      window_(segment_.mapping(), rank, waiting_, book_),
+      calibration_(segment_.mapping(), rank, waiting_),
+      explanations_(Explanations::of_environment()) {
   announced_.resize(static_cast<std::size_t>(size_));
   const auto& mapping = segment_.mapping();
   writers_.reserve(static_cast<std::size_t>(size_));
@@ -124,6 +126,9 @@ void ShmFabric::begin(CallContext& context) {
     heard_ = true;
     waiting_.throw_broken(context);
   }
+  calibration_.provide();
+  if (explanations_ && rank_ == 0 && size_ > 1 && !explanations_->calibration_told())
+    explanations_->tell_calibration(calibration_.description());
   book_.begin(context);
   if (fault_) fault_->strike(context.call.operation);  // On record before: it is to be told where.
 }

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "call_book.h"
 #include "channel.h"
+#include "explanations.h"
 #include "fault.h"
 #include "mapping.h"
+#include "shm_calibration.h"
 #include "shm_waiting.h"
 #include "shm_window.h"
 #include "shoal/runtime/fabric.h"
@@ -31,6 +34,8 @@ class ShmFabric : public Fabric {
   void close_communicator(std::uint64_t communicator) noexcept override;
   void leave() override;
   Traffic traffic() const override;
+  const Calibration& calibration(CallContext& context) override { return calibration_.get(context); }
+  Explanations* explanations() noexcept override { return explanations_.get(); }
 
  private:
   class Incoming;
@@ -53,6 +58,8 @@ class ShmFabric : public Fabric {
   std::optional<Fault> fault_;
   ShmWaiting waiting_;
   ShmWindow window_;
+  ShmCalibration calibration_;
+  std::unique_ptr<Explanations> explanations_;
 };
 
 }  // namespace shoal::detail

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <utility>
 
+#include "explanations.h"
 #include "mapping.h"
 
 namespace shoal::detail {
@@ -153,7 +154,9 @@ SimulationFabric::SimulationFabric(SimulatedJob& job, int rank)
       self_(job.rank(rank)),
       book_(*self_.state, *self_.ledger),
       waiting_(job, rank),
-      window_(job, rank, waiting_, book_) {}
+      window_(job, rank, waiting_, book_) {
+  (void)Explanations::of_environment();  // Simulated ranks tell nothing, but what cannot be said is refused here, too.
+}
 
 void SimulationFabric::begin(CallContext& context) {
   if (const FirstError* error = job_.broken(context.communicator)) {

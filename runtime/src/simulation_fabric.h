@@ -27,6 +27,8 @@ class SimulationFabric : public Fabric {
   void leave() override;
   bool phantom() const noexcept override { return job_.options().phantom; }
   Traffic traffic() const override;
+  /// What simulated ranks choose does not depend on the machine at hand.
+  const Calibration& calibration(CallContext&) override { return kReferenceCalibration; }
 
  private:
   class Outgoing;

@@ -9,7 +9,7 @@ namespace shoal::test {
 template <class T>
 void expect_broadcast(Communicator& comm, std::size_t count, int root, Algorithm asked = Algorithm::automatic) {
   SCOPED_TRACE(case_text(count, kDataType<T>, root, asked));
-  const Algorithm algorithm = doer(asked, Operation::broadcast, comm.size(), count, kDataType<T>);
+  const Algorithm algorithm = doer(asked, Operation::broadcast, comm, count, kDataType<T>);
   auto data = values_of<T>(comm.rank(), count);
   const Traffic before = comm.traffic();
   broadcast(comm, data, root, {.algorithm = asked});
@@ -20,7 +20,7 @@ void expect_broadcast(Communicator& comm, std::size_t count, int root, Algorithm
 template <class T>
 void expect_gather(Communicator& comm, std::size_t count, int root, Algorithm asked = Algorithm::automatic) {
   SCOPED_TRACE(case_text(count, kDataType<T>, root, asked));
-  const Algorithm algorithm = doer(asked, Operation::gather, comm.size(), count, kDataType<T>);
+  const Algorithm algorithm = doer(asked, Operation::gather, comm, count, kDataType<T>);
   const auto whole = values_of<T>(99, count);
   const auto in = chunk_of(whole, comm.rank(), comm.size());
   const auto in_before = in;
@@ -48,7 +48,7 @@ void expect_scatter(Communicator& comm, std::size_t count, int root, bool cyclic
                     Algorithm asked = Algorithm::automatic) {
   SCOPED_TRACE(case_text(count, kDataType<T>, root, asked));
   const Operation operation = cyclic ? Operation::scatter_cyclic : Operation::scatter;
-  const Algorithm algorithm = doer(asked, operation, comm.size(), count, kDataType<T>);
+  const Algorithm algorithm = doer(asked, operation, comm, count, kDataType<T>);
   const auto whole = values_of<T>(99, count);
   const auto expected = cyclic ? every_nth(whole, comm.rank(), comm.size()) : chunk_of(whole, comm.rank(), comm.size());
   const auto in = comm.rank() == root ? whole : std::vector<T>{};
@@ -70,7 +70,7 @@ template <class T>
 void expect_all_to_all(Communicator& comm, std::size_t count, Algorithm asked = Algorithm::automatic) {
   if (!takes(asked, Operation::all_to_all, comm.size(), count, sizeof(T))) return;
   SCOPED_TRACE(case_text(count, kDataType<T>, 0, asked));
-  const Algorithm algorithm = doer(asked, Operation::all_to_all, comm.size(), count, kDataType<T>);
+  const Algorithm algorithm = doer(asked, Operation::all_to_all, comm, count, kDataType<T>);
   const auto in = values_of<T>(comm.rank(), count);
   std::vector<T> expected;
   for (int from = 0; from < comm.size(); ++from) {
@@ -89,7 +89,7 @@ template <class T>
 void expect_all_gather(Communicator& comm, std::size_t count, bool in_place, Algorithm asked = Algorithm::automatic) {
   if (!takes(asked, Operation::all_gather, comm.size(), count, sizeof(T))) return;
   SCOPED_TRACE(case_text(count, kDataType<T>, 0, asked) + (in_place ? ", in place" : ""));
-  const Algorithm algorithm = doer(asked, Operation::all_gather, comm.size(), count, kDataType<T>);
+  const Algorithm algorithm = doer(asked, Operation::all_gather, comm, count, kDataType<T>);
   const auto whole = values_of<T>(99, count);
   const auto in = chunk_of(whole, comm.rank(), comm.size());
   auto out = blank<T>(count);

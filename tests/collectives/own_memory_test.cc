@@ -20,7 +20,7 @@ constexpr std::size_t kMany = std::size_t{1} << 18;
 void find_out(Communicator& comm) {
   for (int call = 0; call < 2; ++call) {
     std::vector<std::int32_t> data(kMany, comm.rank() == 0 ? call : -1);
-    broadcast(comm, data);
+    broadcast(comm, data, 0, {.algorithm = Algorithm::direct});
     EXPECT_EQ(std::ranges::count(data, call), static_cast<std::ptrdiff_t>(kMany));
   }
 }

@@ -28,7 +28,7 @@ bool can(Algorithm algorithm, ReduceOp op) {
 template <class T>
 void expect_all_reduce(Communicator& comm, std::size_t count, ReduceOp op, Algorithm asked) {
   if (!takes(asked, Operation::all_reduce, comm.size(), count, sizeof(T))) return;
-  const Algorithm algorithm = doer(asked, Operation::all_reduce, comm.size(), count, kDataType<T>, op);
+  const Algorithm algorithm = doer(asked, Operation::all_reduce, comm, count, kDataType<T>, op);
   SCOPED_TRACE(case_text(count, kDataType<T>, op) + " by " + std::string(name(asked)));
   const auto expected = expected_by<T>(algorithm, op, comm.size(), count);
   const auto in = values_of<T>(comm.rank(), count);
@@ -50,7 +50,7 @@ void expect_all_reduce(Communicator& comm, std::size_t count, ReduceOp op, Algor
 template <class T>
 void expect_reduce_scatter(Communicator& comm, std::size_t count, ReduceOp op, Algorithm asked) {
   if (!takes(asked, Operation::reduce_scatter, comm.size(), count, sizeof(T))) return;
-  const Algorithm algorithm = doer(asked, Operation::reduce_scatter, comm.size(), count, kDataType<T>, op);
+  const Algorithm algorithm = doer(asked, Operation::reduce_scatter, comm, count, kDataType<T>, op);
   SCOPED_TRACE(case_text(count, kDataType<T>, op) + " by " + std::string(name(asked)));
   const auto expected = chunk_of(expected_by<T>(algorithm, op, comm.size(), count), comm.rank(), comm.size());
   const auto in = values_of<T>(comm.rank(), count);
@@ -72,7 +72,7 @@ void expect_reduce_scatter(Communicator& comm, std::size_t count, ReduceOp op, A
 
 template <class T>
 void expect_reduce(Communicator& comm, std::size_t count, ReduceOp op, Algorithm asked, int root) {
-  const Algorithm algorithm = doer(asked, Operation::reduce, comm.size(), count, kDataType<T>, op);
+  const Algorithm algorithm = doer(asked, Operation::reduce, comm, count, kDataType<T>, op);
   SCOPED_TRACE(case_text(count, kDataType<T>, op) + " by " + std::string(name(asked)) + ", root " +
                std::to_string(root));
   const auto in = values_of<T>(comm.rank(), count);

@@ -47,6 +47,11 @@ TEST(Environment, TimeoutThatIsNoDurationIsRefusedOnce) {
   expect_refused_once("SHOAL_TIMEOUT=-1s", ": SHOAL_TIMEOUT=-1s is not a duration (500ms, 2s, 10m)\n");
 }
 
+TEST(Environment, ExplainThatIsNeitherYesNorNoIsRefusedOnce) {
+  for (const std::string value : {"yes", "2", "01", " 1"})
+    expect_refused_once("SHOAL_EXPLAIN=" + value, ": SHOAL_EXPLAIN=" + value + ": it is 1, or 0 for nothing\n");
+}
+
 TEST(Environment, LogLevelThatIsNoneIsRefusedOnceWithThoseThereAre) {
   for (const std::string level : {"loud", "critical", "Warn", "err"})
     expect_refused_once("SHOAL_LOG=" + level,

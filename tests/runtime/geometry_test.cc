@@ -24,7 +24,7 @@ TEST(Geometry, PartsFollowOneAnotherWithoutOverlap) {
   const Geometry g = Geometry::of({.ranks = 3, .channel_bytes = 1000, .heap_bytes = 5000});
   EXPECT_EQ(g.channel_bytes, 1024U);  // The next power of two.
   EXPECT_EQ(g.heap_bytes, 8192U);     // Whole pages.
-  EXPECT_EQ(g.rank_states, 128U + 512U + 1025 * 640U);
+  EXPECT_EQ(g.rank_states, 128U + 512U + 128U + 1025 * 640U);
   EXPECT_EQ(g.ledgers, g.rank_states + 3 * sizeof(detail::RankState));
   EXPECT_EQ(g.copies, g.ledgers + 3 * sizeof(detail::Ledger));
   EXPECT_GE(g.flag_lines, g.copies + 9);

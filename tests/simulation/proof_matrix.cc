@@ -35,6 +35,9 @@ Memory drawn_memory(int ranks, std::uint64_t seed) {
           .staging_bytes = 64 * (static_cast<std::size_t>(ranks) + 1)};
 }
 
+constexpr std::size_t kFewBytes = 4096;
+constexpr std::size_t kManyBytes = std::size_t{512} << 10;
+
 /// Elements of 4 bytes: around the number of ranks, pieces of 16 bytes, channels, and the sizes at which an operation
 /// changes its algorithm or begins another block.
 std::vector<std::size_t> counts_for(int ranks, bool large) {
@@ -44,14 +47,14 @@ std::vector<std::size_t> counts_for(int ranks, bool large) {
   const auto around = [&](std::size_t bytes) {
     for (const std::size_t count : {bytes / 4 - 1, bytes / 4, bytes / 4 + 1}) counts.push_back(count);
   };
-  around(detail::kFewBytes);
+  around(kFewBytes);
   around(detail::kTinyBytes);      // Of a vector,
   around(detail::kTinyBytes * p);  // and of the chunks that all_gather joins.
   if (!large) return counts;
   counts.clear();
   around(detail::kPairwiseBlockBytes * p);
   around(detail::kBroadcastBlockBytes);
-  around(detail::kManyBytes);
+  around(kManyBytes);
   return counts;
 }
 

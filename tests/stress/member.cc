@@ -69,7 +69,7 @@ Cost Member::make(Communicator& comm, Draws& draws) {
   // Each rank by itself: in its shared heap or not.
   const bool in_heap = Draws(call.spec().seed, 0, static_cast<std::uint64_t>(comm.rank())).once_in(2);
   call.run(comm, in_heap ? session_.heap() : std::pmr::get_default_resource());
-  return call.cost(comm.rank());
+  return call.cost(comm.rank(), comm.calibration());
 }
 
 // The clock is the same for all processes of a machine: none may leave before the last has come.
@@ -85,7 +85,8 @@ Cost Member::checked_barrier(Communicator& comm, Algorithm algorithm) {
                .count = all.size(),
                .type = DataType::i64,
                .ranks = comm.size(),
-               .rank = comm.rank()});
+               .rank = comm.rank(),
+               .calibration = comm.calibration()});
 }
 
 void Member::report(const std::string& what) {

@@ -319,7 +319,7 @@ std::vector<std::size_t> CheckedCall::lengths_to(int to) const {
   return lengths;
 }
 
-Cost CheckedCall::cost(int rank) const {
+Cost CheckedCall::cost(int rank, const Calibration& calibration) const {
   const CostQuery query{.operation = spec_.operation,
                         .algorithm = spec_.algorithm,
                         .count = spec_.count,
@@ -327,7 +327,8 @@ Cost CheckedCall::cost(int rank) const {
                         .ranks = spec_.ranks,
                         .rank = rank,
                         .root = spec_.root,
-                        .reduce_op = spec_.reduce_op};
+                        .reduce_op = spec_.reduce_op,
+                        .calibration = calibration};
   switch (spec_.operation) {
     case Operation::all_gather_v:
     case Operation::gather_v:

@@ -24,7 +24,7 @@ class CheckedCall {
   void run(Communicator& comm, std::pmr::memory_resource* memory = std::pmr::get_default_resource()) const;
 
   /// What the closed form says of it.
-  Cost cost(int rank) const;
+  Cost cost(int rank, const Calibration& calibration = kReferenceCalibration) const;
   const CallSpec& spec() const { return spec_; }
 
  private:

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "shoal/runtime/calibration.h"
 #include "shoal/runtime/operation.h"
 
 namespace shoal {
@@ -11,7 +12,7 @@ namespace shoal {
 /// Which call, made by which rank.
 struct CostQuery {
   Operation operation = Operation::all_reduce;
-  /// `automatic`: what a call with automatic options would use in this process.
+  /// `automatic`: what a call with automatic options would use in this process, in a job with that calibration.
   Algorithm algorithm = Algorithm::automatic;
   /// Elements of the whole vector: what all_gather and gather end with; what reduce_scatter, scatter and
   /// all_to_all start from; the message of send, recv and exchange. Not used by barrier.
@@ -22,6 +23,8 @@ struct CostQuery {
   int root = 0;  ///< Used by operations that have one.
   /// Used by those that reduce: not every algorithm can do every reduction.
   ReduceOp reduce_op = ReduceOp::sum;
+  /// Of which `automatic` is a function, too: Communicator::calibration() gives a job's.
+  Calibration calibration = kReferenceCalibration;
 };
 
 /// What one rank moves in one call: exactly what its ledger will show.

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "shoal/runtime/calibration.h"
+#include "shoal/runtime/choice.h"
 #include "shoal/runtime/error.h"
 #include "shoal/runtime/fabric.h"
 #include "shoal/runtime/operation.h"
@@ -47,6 +49,10 @@ class Communicator {
   /// Each rank sends 8 bytes to P-1 others, in P-1 steps, and the first of each new communicator 8 to each of its
   /// members. At most 1,023 communicators are open in a job at once: Error `system`.
   Communicator split(int color, int key = 0);
+
+  /// The figures by which the job chooses its algorithms, for cost(). Waits until world rank 0 has begun a call; may throw
+  /// as a call.
+  Calibration calibration();
 
   /// True in a simulation without data: buffers have sizes, and must not be read or written. For algorithms.
   bool phantom() const noexcept { return fabric_->phantom(); }
@@ -109,16 +115,23 @@ class Communicator {
   /// written by the writer; both as received by the rank that has them in the end.
   void charge(std::uint64_t sent, std::uint64_t received);
 
-  /// How a call that asked for the same was made, if it was the last of its operation: who chooses an algorithm need not
+  /// How a call that asked for the same was made, while it is among the last: who chooses an algorithm need not
   /// choose again. `whole`: elements of the whole vector, which for some operations are no part of the call.
   std::optional<Call> chosen_before(const Call& asked, std::uint64_t whole) const {
-    const MadeBefore& last = made_before_[static_cast<std::size_t>(asked.operation)];
+    const MadeBefore& last = made_before_[slot_of(asked, whole)];
     const bool same = last.chosen.algorithm != Algorithm::automatic && last.whole == whole && last.asked == asked;
     return same ? std::optional(last.chosen) : std::nullopt;
   }
   void remember_choice(const Call& asked, std::uint64_t whole, const Call& chosen) {
-    made_before_[static_cast<std::size_t>(asked.operation)] = {asked, whole, chosen};
+    made_before_[slot_of(asked, whole)] = {asked, whole, chosen};
   }
+
+  /// The figures to choose by, for a call that has not begun; `timeout` as for perform(), which counts this waiting, too.
+  const Calibration& calibration_for(const Call& call, std::optional<std::chrono::milliseconds> timeout);
+  /// Whether SHOAL_EXPLAIN wants to know from this rank how calls are chosen.
+  bool explains() const noexcept { return explanations_ != nullptr; }
+  /// Why `call`, which may follow, is made as it is.
+  void explain(const Call& call, detail::Choice choice);
 
   /// Runs one call: `body` moves the bytes with the members above. An Error thrown from it breaks the
   /// communicator. Messages of different calls never meet: each carries the call's fingerprint.
@@ -143,6 +156,12 @@ class Communicator {
   [[noreturn]] void refuse(const Call& call, const std::string& mistake);
 
  private:
+  // Calls of one operation and a few sizes take turns in many programs.
+  static constexpr std::size_t kSizesKept = 4;
+  static std::size_t slot_of(const Call& asked, std::uint64_t whole) noexcept {
+    constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;
+    return static_cast<std::size_t>(asked.operation) * kSizesKept + (whole * kGolden >> 62);
+  }
   struct MadeBefore {
     Call asked{};
     std::uint64_t whole = 0;
@@ -167,7 +186,9 @@ class Communicator {
   std::vector<int> members_;  // World ranks, by rank here; empty: the world.
   std::unique_ptr<Lease> lease_;
   detail::CallContext context_;
-  std::array<MadeBefore, kOperationCount> made_before_;  // The last of each operation.
+  std::array<MadeBefore, kOperationCount * kSizesKept> made_before_;  // The last of each operation and kind of size.
+  std::chrono::nanoseconds waited_to_choose_{0};                      // Before the call that is about to begin.
+  detail::Explanations* explanations_;                                // Of rank 0; null where nothing is to be told.
 };
 
 }  // namespace shoal

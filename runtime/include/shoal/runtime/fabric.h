@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "shoal/runtime/calibration.h"
 #include "shoal/runtime/error.h"
 #include "shoal/runtime/operation.h"
 #include "shoal/runtime/traffic.h"
@@ -130,6 +131,8 @@ class Window {
   virtual void charge(std::uint64_t sent, std::uint64_t received) = 0;
 };
 
+class Explanations;
+
 class Fabric {
  public:
   Fabric() = default;
@@ -157,6 +160,13 @@ class Fabric {
 
   /// Rounds of arrivals; null where ranks share no flags.
   virtual Window* window() noexcept { return nullptr; }
+
+  /// The figures by which all ranks choose algorithms. May wait for world rank 0 to begin its first call, and throw as
+  /// transfer(); `context` is that of a call that has not begun.
+  virtual const Calibration& calibration(CallContext& context) = 0;
+
+  /// What SHOAL_EXPLAIN tells; null where it is to tell nothing.
+  virtual Explanations* explanations() noexcept { return nullptr; }
 
   /// Takes a communicator for these world ranks; each of them must close it. One rank takes it and tells the others.
   /// Throws Error `system` when there are too many.
