@@ -232,7 +232,8 @@ std::vector<RankView> Supervisor::view_ranks() const {
     views.push_back({.ended = !alive(rank),
                      .process_state = process ? text_of_state(process->state) : "",
                      .phase = segment_.phase(rank),
-                     .last_call = segment_.last_call(rank)});
+                     .last_call = segment_.last_call(rank),
+                     .awaits = segment_.awaited_by(rank)});
   }
   return views;
 }
@@ -254,9 +255,9 @@ void Supervisor::look_for_stall() {
   if (stopped_ || failure_ || interrupt_) return;
   bool any_in_call = false;
   for (int rank = 0; rank < plan_->ranks && !any_in_call; ++rank) {
-    const auto last =
-        alive(rank) && segment_.phase(rank) == RankPhase::active ? segment_.last_call(rank) : std::nullopt;
-    any_in_call = last && !last->returned;
+    if (!alive(rank) || segment_.phase(rank) != RankPhase::active) continue;
+    const auto last = segment_.last_call(rank);
+    any_in_call = (last && !last->returned) || segment_.awaited_by(rank) >= 0;
   }
   if (!stall_watch_.look(segment_.progress(), any_in_call, std::chrono::steady_clock::now())) return;
   announce_waits();

@@ -12,7 +12,7 @@ std::string doing(const RankView& rank) {
   if (rank.ended) return "has ended";
   if (rank.phase == RankPhase::absent) return "has no session";
   if (rank.phase == RankPhase::left) return "has left its session";
-  if (rank.waits()) return "waits for " + rank_named(static_cast<std::size_t>(rank.last_call->awaits));
+  if (rank.waits()) return "waits for " + rank_named(static_cast<std::size_t>(rank.awaits));
   return rank.in_call() ? "is at work" : "is in no call";
 }
 
@@ -22,7 +22,7 @@ std::optional<std::size_t> end_of_chain(const std::vector<RankView>& ranks, std:
   std::size_t rank = first;
   while (ranks[rank].waits()) {
     if (!seen.insert(rank).second) return std::nullopt;
-    rank = static_cast<std::size_t>(ranks[rank].last_call->awaits);
+    rank = static_cast<std::size_t>(ranks[rank].awaits);
     if (rank >= ranks.size()) return std::nullopt;
   }
   return rank;

@@ -301,14 +301,15 @@ std::optional<LastCall> JobSegment::last_call(int rank) const {
                 .number = 0,
                 .sequence = recorded->sequence,
                 .in_world = recorded->communicator == 0,
-                .returned = recorded->returned,
-                .awaits = detail::awaited_by(state, ranks())};
+                .returned = recorded->returned};
   const auto operation = static_cast<std::size_t>(last.call.operation);
   if (operation < kOperationCount)
     for (const detail::LedgerRow& row : mapping_->ledger(rank).rows[operation])
       last.number += row.calls.load(std::memory_order_relaxed);
   return last;
 }
+
+int JobSegment::awaited_by(int rank) const { return detail::awaited_by(mapping_->rank(rank), ranks()); }
 
 std::vector<PastCall> JobSegment::recent_calls(int rank) const {
   using Time = std::chrono::steady_clock::time_point;

@@ -41,7 +41,8 @@ TEST(StallWatch, DoesNotCountTimeInWhichTheJobWasStopped) {
 RankView waiting_for(int peer) {
   return {.process_state = "sleeping",
           .phase = RankPhase::active,
-          .last_call = LastCall{.call = {.operation = Operation::barrier}, .number = 3, .sequence = 5, .awaits = peer}};
+          .last_call = LastCall{.call = {.operation = Operation::barrier}, .number = 3, .sequence = 5},
+          .awaits = peer};
 }
 RankView busy() {
   RankView rank = waiting_for(-1);
@@ -58,6 +59,13 @@ TEST(WaitTable, HasALineForEachRankAndNamesItsCall) {
                           "rank 1 is in no call (running), after barrier number 3 (auto), call 5 of the world",
                           "rank 2 has left its session (running), after barrier number 3 (auto), call 5 of the world",
                           "rank 3 has no session", "rank 4 has ended"));
+}
+
+TEST(WaitTable, ShowsAlsoWhoWaitsOnTheWayIntoItsFirstCall) {
+  RankView early = waiting_for(0);
+  early.last_call.reset();
+  EXPECT_THAT(wait_table({{}, early}), ElementsAre("rank 0 has no session", "rank 1 waits for rank 0 (sleeping)"));
+  EXPECT_EQ(stall_cause({{}, early}).rank, 0);
 }
 
 TEST(StallCause, IsTheRankForWhichAllWaitInTheEnd) {

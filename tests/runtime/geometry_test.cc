@@ -163,7 +163,7 @@ TEST(JobSegment, ValuesThatARankMayHaveWrittenAnywhereAreReadSafely) {
   state.awaits.store(UINT64_MAX, std::memory_order_release);
   const auto last = segment.last_call(1);
   ASSERT_TRUE(last);
-  EXPECT_EQ(last->awaits, -1);
+  EXPECT_EQ(segment.awaited_by(1), -1);
   EXPECT_THAT(describe(*last), HasSubstr("unknown number 0"));
 }
 

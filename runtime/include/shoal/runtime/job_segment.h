@@ -41,7 +41,6 @@ struct LastCall {
   std::uint64_t sequence = 0;  ///< And so many of all collective calls on its communicator; 0: point to point.
   bool in_world = true;        ///< Its communicator is that of all ranks.
   bool returned = false;
-  int awaits = -1;  ///< The world rank that it has been waiting for, for a while; -1: none.
 };
 
 /// One of a rank's last calls, as its recorder has it.
@@ -92,6 +91,8 @@ class JobSegment {
   Traffic traffic(int rank) const;
   /// The last call that `rank` began; empty if it began none.
   std::optional<LastCall> last_call(int rank) const;
+  /// The world rank that `rank` has been waiting for, for a while, in a call or on the way into one; -1: none.
+  int awaited_by(int rank) const;
   /// Its last calls, at most 256, the latest last.
   std::vector<PastCall> recent_calls(int rank) const;
   /// A digest of all that calls change as they go on. As long as it stays the same while ranks are in calls, none of them
