@@ -44,15 +44,17 @@ struct MessageHeader {
   std::uint64_t bytes = 0;
 };
 
+struct LongerMessage {
+  std::uint64_t head;   ///< How far the bytes were filled when it was sent.
+  std::uint64_t place;  ///< Where all of it lies that the consumer takes from there; 0: in the ring.
+};
+
 struct alignas(64) Envelope {
   std::atomic<std::uint64_t> number;  ///< Of its message, stored last; 0: none yet.
   MessageHeader header;
   union {
     std::byte payload[kInlineBytes];
-    struct {
-      std::uint64_t head;   ///< Of a longer message: how far the bytes were filled when it was sent.
-      std::uint64_t place;  ///< Where all of it lies, in memory that both sides reach; 0: in the ring.
-    } longer;
+    LongerMessage longer;
   };
 };
 struct alignas(128) ProducerLine {

@@ -20,6 +20,7 @@ std::uint64_t word_of(int rank, std::int32_t process) {
 int copy_all(decltype(process_vm_readv)* copy, pid_t process, std::span<std::byte> own, std::uint64_t address) {
   while (!own.empty()) {
     const iovec local{own.data(), own.size()};
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address in another process, which nothing here may follow.
     const iovec remote{reinterpret_cast<void*>(address), own.size()};
     const ssize_t copied = copy(process, &local, 1, &remote, 1, 0);
     if (copied <= 0) return copied == 0 ? EFAULT : errno;
@@ -38,6 +39,8 @@ OwnMemory::OwnMemory(const JobSegment::Mapping& mapping, int rank)
   // Pairs with the acquire in try_to_copy.
   mapping_.rank(rank).word.store(reinterpret_cast<std::uintptr_t>(&word_), std::memory_order_release);
 }
+
+OwnMemory::~OwnMemory() { mapping_.rank(rank_).word.store(0, std::memory_order_relaxed); }
 
 void OwnMemory::try_to_copy(int peer) {
   std::atomic<std::uint8_t>& copies = mapping_.copies(rank_, peer);

@@ -19,6 +19,7 @@ class OwnMemory {
   OwnMemory(const JobSegment::Mapping& mapping, int rank);
   OwnMemory(const OwnMemory&) = delete;
   OwnMemory& operator=(const OwnMemory&) = delete;
+  ~OwnMemory();
 
   /// Finds out whether this rank can copy from `peer`, unless that is known, or the peer not there yet.
   void try_to_copy(int peer);

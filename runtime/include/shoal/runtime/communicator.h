@@ -118,11 +118,13 @@ class Communicator {
   /// How a call that asked for the same was made, while it is among the last: who chooses an algorithm need not
   /// choose again. `whole`: elements of the whole vector, which for some operations are no part of the call.
   std::optional<Call> chosen_before(const Call& asked, std::uint64_t whole) const {
+    if (made_before_.empty()) return std::nullopt;
     const MadeBefore& last = made_before_[slot_of(asked, whole)];
     const bool same = last.chosen.algorithm != Algorithm::automatic && last.whole == whole && last.asked == asked;
     return same ? std::optional(last.chosen) : std::nullopt;
   }
   void remember_choice(const Call& asked, std::uint64_t whole, const Call& chosen) {
+    if (made_before_.empty()) made_before_.resize(kOperationCount * kSizesKept);
     made_before_[slot_of(asked, whole)] = {asked, whole, chosen};
   }
 
@@ -186,9 +188,9 @@ class Communicator {
   std::vector<int> members_;  // World ranks, by rank here; empty: the world.
   std::unique_ptr<Lease> lease_;
   detail::CallContext context_;
-  std::array<MadeBefore, kOperationCount * kSizesKept> made_before_;  // The last of each operation and kind of size.
-  std::chrono::nanoseconds waited_to_choose_{0};                      // Before the call that is about to begin.
-  detail::Explanations* explanations_;                                // Of rank 0; null where nothing is to be told.
+  std::vector<MadeBefore> made_before_;           // The last of each operation and kind of size, from the first on.
+  std::chrono::nanoseconds waited_to_choose_{0};  // Before the call that is about to begin.
+  detail::Explanations* explanations_;            // Of rank 0; null where nothing is to be told.
 };
 
 }  // namespace shoal
