@@ -51,7 +51,7 @@ std::string text_of(const Row& row) {
   std::string text = std::string(name(row.call.operation)) + " of " + std::to_string(row.bytes) + " bytes (" +
                      std::string(name(row.algorithm));
   if (has_data(row.call.operation)) text += ", " + std::string(name(row.call.type));
-  if (calls::reduces(row.call.operation)) text += ' ' + std::string(name(row.call.reduce_op));
+  if (reduces(row.call.operation)) text += ' ' + std::string(name(row.call.reduce_op));
   return text + ')';
 }
 

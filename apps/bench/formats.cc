@@ -56,7 +56,7 @@ std::string table_line(const Row& row) {
   text << std::fixed << std::setprecision(2) << std::left << std::setw(14) << name(row.call.operation) << std::right
        << std::setw(12) << row.bytes << std::setw(12) << row.call.count << std::setw(6)
        << (data ? name(row.call.type) : "-") << std::setw(6)
-       << (calls::reduces(row.call.operation) ? name(row.call.reduce_op) : "-") << "  " << std::left << std::setw(18)
+       << (reduces(row.call.operation) ? name(row.call.reduce_op) : "-") << "  " << std::left << std::setw(18)
        << name(row.algorithm) << std::right << std::setw(12) << row.times.median() * kMicroseconds << std::setw(12)
        << row.times.least() * kMicroseconds << std::setw(12) << row.times.most() * kMicroseconds
        << std::setprecision(3);
@@ -85,7 +85,7 @@ std::string json_text(const BenchOptions& options, const Machine& machine, std::
     entry["bytes"] = row.bytes;
     entry["count"] = row.call.count;
     entry["type"] = has_data(row.call.operation) ? nlohmann::ordered_json(name(row.call.type)) : nullptr;
-    entry["redop"] = calls::reduces(row.call.operation) ? nlohmann::ordered_json(name(row.call.reduce_op)) : nullptr;
+    entry["redop"] = reduces(row.call.operation) ? nlohmann::ordered_json(name(row.call.reduce_op)) : nullptr;
     entry["algorithm"] = name(row.algorithm);
     entry["microseconds"] = row.times.median() * kMicroseconds;
     entry["min"] = row.times.least() * kMicroseconds;

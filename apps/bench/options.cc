@@ -111,7 +111,7 @@ void refuse_missing_in_place_forms(const BenchOptions& options) {
 
 /// Whether the operations know the reduction is theirs to say: one call in a world of one tells.
 void refuse_undefined_reduction(const BenchOptions& options) {
-  if (std::ranges::none_of(options.operations, calls::reduces)) return;
+  if (std::ranges::none_of(options.operations, reduces)) return;
   const calls::CollectiveCall call{.operation = Operation::all_reduce,
                                    .algorithm = Algorithm::pairwise,
                                    .type = options.type,

@@ -9,10 +9,6 @@ bool has_in_place_form(Operation operation) {
          operation == Operation::all_gather;
 }
 
-bool reduces(Operation operation) {
-  return operation == Operation::reduce || operation == Operation::all_reduce || operation == Operation::reduce_scatter;
-}
-
 BufferSizes buffer_sizes(const CollectiveCall& call, int ranks, int rank) {
   const std::uint64_t whole = call.count;
   const std::uint64_t own = Partition(whole, ranks).size(rank);

@@ -20,7 +20,6 @@ struct CollectiveCall {
 
 /// all_reduce and reduce_scatter within `in`; all_gather within `out`.
 bool has_in_place_form(Operation operation);
-bool reduces(Operation operation);
 
 /// Elements of the two buffers that a rank passes; 0 for one that it does not have.
 struct BufferSizes {

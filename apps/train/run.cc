@@ -143,8 +143,9 @@ void Run::predict_bytes() {
                      .has_labels = classes().has_value(),
                      .train_samples = data_.train.count,
                      .test_samples = data_.test.count};
-  figures_.predicted_steps = predict(training_calls(plan), comm_.rank(), comm_.size(), comm_.calibration());
-  figures_.predicted_other = predict(other_calls(plan), comm_.rank(), comm_.size(), comm_.calibration());
+  const Calibration calibration = comm_.calibration();
+  figures_.predicted_steps = predict(training_calls(plan), comm_.rank(), comm_.size(), calibration);
+  figures_.predicted_other = predict(other_calls(plan), comm_.rank(), comm_.size(), calibration);
 }
 
 void Run::train(ShardedModel& model) {

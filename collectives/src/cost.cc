@@ -41,12 +41,11 @@ Cost cost(const CostQuery& query) {
 
   CostQuery resolved = query;
   if (!detail::algorithms_of(query.operation).empty()) {
-    const auto reduction = detail::reduces(query.operation)
+    const auto reduction = reduces(query.operation)
                                ? std::optional(detail::Reduction{.op = query.reduce_op, .type = query.type})
                                : std::nullopt;
-    const detail::CallSize size{.bytes = query.count * element_bytes(query.type),
-                                .ranks = query.ranks,
-                                .element_bytes = element_bytes(query.type)};
+    const detail::CallSize size{
+        .bytes = query.count * element_bytes(query.type), .ranks = query.ranks, .type = query.type};
     const detail::Selection selection = detail::select(query.operation, query.algorithm, reduction,
                                                        detail::environment_choices(), size, query.calibration);
     if (!selection.mistake.empty())

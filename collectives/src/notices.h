@@ -43,6 +43,9 @@ constexpr std::size_t chunk_block_bytes(std::size_t staging_bytes, int ranks) no
   return std::min(share, kDirectBlockBytes) / kBlockUnit * kBlockUnit;
 }
 
+/// From here on a call shows data where it lies, at the price of a round more.
+constexpr std::size_t in_place_bytes(std::size_t staging_bytes) noexcept { return staging_bytes / 8; }
+
 /// What a rank tells the others in its arrival.
 struct Notice {
   Place data = 0;    ///< The block that it shows.
@@ -91,15 +94,14 @@ class Notices {
   bool callers_memory_ = false;
 };
 
-/// How a call by slots or direct shows. In place costs a round more, which is less than the copy from some size on; a system
-/// call for each piece that a rank copies takes more.
+/// How a call by slots or direct shows. A rank's own memory costs a system call for each piece too, which takes larger ones.
 inline Showing showing_of(Communicator& comm, const Call& call) {
   if (call.algorithm != Algorithm::direct || comm.size() == 1) return Showing::copies;
-  const std::size_t few_bytes = comm.staging().size() / 8;
+  const std::size_t many_bytes = in_place_bytes(comm.staging().size());
   const std::size_t bytes = call.count * element_bytes(call.type);
-  if (bytes < few_bytes) return Showing::copies;
+  if (bytes < many_bytes) return Showing::copies;
   const std::size_t pieces = call.operation == Operation::broadcast ? 1 : static_cast<std::size_t>(comm.size());
-  return bytes / pieces >= few_bytes / 2 ? Showing::in_place : Showing::in_heap;
+  return bytes / pieces >= many_bytes / 2 ? Showing::in_place : Showing::in_heap;
 }
 
 /// Where the others get at a caller's buffer, if it is to be shown in place and they can.
@@ -107,7 +109,7 @@ inline std::optional<Place> place_to_show(Communicator& comm, std::span<const st
   if (showing == Showing::copies || comm.size() == 1) return std::nullopt;
   const bool copied = showing == Showing::in_place && comm.others_copy();  // Asked by all, whatever their buffers are.
   if (const auto place = comm.place_of(buffer)) return place;
-  return copied ? std::optional(Communicator::own_place(buffer)) : std::nullopt;
+  return copied ? std::optional(own_place(buffer)) : std::nullopt;
 }
 
 /// Copies `block` into the staging of the next round, and returns where it lies there.

@@ -50,9 +50,6 @@ constexpr double kCrossings = 2.33;
 /// A channel passes a message on in pieces of this size; whoever waits for the next lets others run.
 constexpr double kPieceBytes = 64 << 10;
 
-/// From here on direct shows data where they lie.
-constexpr double kInPlaceBytes = kStagingBytes / 8.0;
-
 class Model {
  public:
   explicit Model(const CostQuery& query)
@@ -62,7 +59,7 @@ class Model {
         machine_(query.calibration),
         cores_(std::min<double>(ranks_, machine_.cores)),
         share_(ranks_ / cores_),
-        in_place_(query.algorithm == Algorithm::direct && bytes_ >= kInPlaceBytes) {
+        in_place_(query.algorithm == Algorithm::direct && bytes_ >= in_place_bytes(kStagingBytes)) {
     // Where a core's ranks have more than its caches hold, nothing that they copy is there.
     const bool fits = 2 * bytes_ * share_ <= machine_.cache_bytes;
     crossing_ns_ = (in_place_ ? 1 : kCrossings) / machine_.uncached_bytes_per_ns;

@@ -48,9 +48,9 @@ bool sums_locally(Algorithm algorithm) {
 /// What tiny would publish: the longest chunk where each rank has one to give, else all of the vector.
 std::uint64_t arrival_bytes(Operation operation, CallSize size) {
   if (operation != Operation::all_gather) return size.bytes;
-  const std::uint64_t elements = size.bytes / size.element_bytes;
+  const std::uint64_t elements = elements_in(size.bytes, size.type);
   const auto ranks = static_cast<std::uint64_t>(size.ranks);
-  return (elements + ranks - 1) / ranks * size.element_bytes;
+  return (elements + ranks - 1) / ranks * element_bytes(size.type);
 }
 
 /// Rooted, of a size that all know.
@@ -76,17 +76,11 @@ bool may_be_default(Algorithm algorithm, Operation operation, std::optional<Redu
   }
 }
 
-/// For the closed form, to which elements are bytes.
-DataType type_of(std::size_t element_bytes) {
-  constexpr std::array kTypes{DataType::u8, DataType::u16, DataType::u32, DataType::u64};
-  return kTypes[std::min(static_cast<std::size_t>(std::countr_zero(element_bytes)), kTypes.size() - 1)];
-}
-
 double predict(Operation operation, Algorithm algorithm, CallSize size, const Calibration& calibration) {
   return predicted_ns({.operation = operation,
                        .algorithm = algorithm,
-                       .count = size.bytes / size.element_bytes,
-                       .type = type_of(size.element_bytes),
+                       .count = elements_in(size.bytes, size.type),
+                       .type = size.type,
                        .ranks = size.ranks,
                        .calibration = calibration});
 }
@@ -202,10 +196,6 @@ bool has_choice(Operation operation) {
   return possible.size() > 1 && possible.front() != Algorithm::linear;
 }
 
-bool reduces(Operation operation) {
-  return operation == Operation::reduce || operation == Operation::all_reduce || operation == Operation::reduce_scatter;
-}
-
 AlgorithmChoices parse_algorithm_choices(std::string_view text) {
   AlgorithmChoices choices;
   bool more = !text.empty();
@@ -285,8 +275,7 @@ void select_algorithm(Communicator& comm, Call& call, const Options& options) {
   call.algorithm = options.algorithm;
   const auto reduction =
       reduces(call.operation) ? std::optional(Reduction{.op = call.reduce_op, .type = call.type}) : std::nullopt;
-  const CallSize size{
-      .bytes = call.count * element_bytes(call.type), .ranks = comm.size(), .element_bytes = element_bytes(call.type)};
+  const CallSize size{.bytes = call.count * element_bytes(call.type), .ranks = comm.size(), .type = call.type};
   const AlgorithmChoices& choices = environment_choices();
   const bool by_figures = has_choice(call.operation) && comm.size() > 1 && choices.mistake.empty() &&
                           forced_algorithm(call.operation, options.algorithm, choices) == Algorithm::automatic;

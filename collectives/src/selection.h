@@ -29,7 +29,7 @@ struct Reduction {
 struct CallSize {
   std::uint64_t bytes = 0;
   int ranks = 1;
-  std::size_t element_bytes = 1;
+  DataType type = DataType::byte;
 };
 
 /// Up to here a root does not wait for the others, which a channel's capacity spares it.
@@ -78,8 +78,5 @@ Selection select(Operation operation, Algorithm asked, std::optional<Reduction> 
 void select_algorithm(Communicator& comm, Call& call, const Options& options);
 /// The same, and call.steps; `whole`: elements of the whole vector as far as this rank knows.
 void select_algorithm(Communicator& comm, Call& call, std::uint64_t whole, const Options& options);
-
-/// True for the operations that combine values.
-bool reduces(Operation operation);
 
 }  // namespace shoal::detail

@@ -94,7 +94,7 @@ void Communicator::begin(const Call& call, std::optional<std::chrono::millisecon
     context_.fingerprint = detail::point_to_point_fingerprint(call.type, mixed(context_.communicator, 0));
   }
   context_.step = 0;
-  context_.timeout = timeout ? *timeout : default_timeout_.value_or(std::chrono::milliseconds{0});
+  context_.timeout = timeout.value_or(default_timeout_.value_or(std::chrono::milliseconds{0}));
   context_.waited = std::exchange(waited_to_choose_, {});
   context_.compared = context_.waited;
   fabric_->begin(context_);
@@ -111,7 +111,7 @@ const Calibration& Communicator::calibration_for(const Call& call, std::optional
   context_.sequence = 0;  // It has none before it begins, and fits any other.
   context_.fingerprint = 0;
   context_.step = 0;
-  context_.timeout = timeout ? *timeout : default_timeout_.value_or(std::chrono::milliseconds{0});
+  context_.timeout = timeout.value_or(default_timeout_.value_or(std::chrono::milliseconds{0}));
   context_.waited = {};
   context_.compared = {};
   try {

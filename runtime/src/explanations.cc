@@ -22,10 +22,6 @@ std::string microseconds(double ns) {
   return us < 100 ? fmt::format("{:.1f}", us) : fmt::format("{:.0f}", us);
 }
 
-bool reduces(Operation operation) {
-  return operation == Operation::reduce || operation == Operation::all_reduce || operation == Operation::reduce_scatter;
-}
-
 /// "all_reduce sum f32 x 262144 over 2 ranks: direct".
 std::string subject_of(const Call& call, int ranks, bool forced) {
   std::string text(name(call.operation));

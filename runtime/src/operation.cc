@@ -45,10 +45,6 @@ std::optional<Enum> named_in(const std::array<std::string_view, N>& names, std::
   return std::nullopt;
 }
 
-bool reduces(Operation operation) {
-  return operation == Operation::reduce || operation == Operation::all_reduce || operation == Operation::reduce_scatter;
-}
-
 }  // namespace
 
 std::string_view name(Operation operation) { return name_in(kOperationNames, operation); }

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "call_errors.h"
-#include "shoal/runtime/communicator.h"
 #include "shoal/runtime/copy_blocks.h"
 
 namespace shoal::detail {
@@ -149,7 +148,6 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
     bool moved = false;
     if (writer != nullptr && pending.to >= 0 && writer->advance()) {
       moved = true;
-      waiting_.order_before_wakes();
       waiting_.wake_peer(pending.to);
       if (writer->done()) {
         book_.charge_sent(transfer.out.size());
@@ -165,7 +163,6 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
                            transfer.in.size(), context);
         waiting_.refuse_foreign(transfer.from, {theirs.fingerprint, theirs.bytes}, context);
       }
-      waiting_.order_before_wakes();
       waiting_.wake_peer(pending.from);
       if (incoming->done()) {
         book_.charge_received(transfer.received());
@@ -183,9 +180,7 @@ void ShmFabric::announce(int to, std::span<const std::byte> out, CallContext& co
   if (!waits_for_its_receiver(out.size())) return;  // Its transfer does not wait either.
   open(to, out, context);
   announced_[static_cast<std::size_t>(to)] = true;
-  if (!writers_[static_cast<std::size_t>(to)].advance()) return;
-  waiting_.order_before_wakes();
-  waiting_.wake_peer(to);
+  if (writers_[static_cast<std::size_t>(to)].advance()) waiting_.wake_peer(to);
 }
 
 void ShmFabric::open(int to, std::span<const std::byte> out, const CallContext& context) {
@@ -201,7 +196,7 @@ void ShmFabric::open(int to, std::span<const std::byte> out, const CallContext& 
 // Of a message that stays where it is until the receiver takes it from there; 0 where it does not get there.
 Place ShmFabric::place_to_take(int to, std::span<const std::byte> out) const {
   if (const auto place = window_.place_of(out)) return *place;
-  return window_.copied_by(to) ? Communicator::own_place(out) : 0;
+  return window_.copied_by(to) ? own_place(out) : 0;
 }
 
 void ShmFabric::leave() {

@@ -93,6 +93,15 @@ void ShmWaiting::throw_aborted(const Awaited& awaited, const CallContext& contex
                    fate(static_cast<FailureKind>(job.kind), job.code), context);
 }
 
+void ShmWaiting::wake_others(const CallContext& context) const noexcept {
+  order_before_wake(barrier_);
+  const int members = member_count(context, size_);
+  for (int member = 0; member < members; ++member) {
+    const int peer = world_rank(context, member);
+    if (peer != rank_) wake(mapping_.rank(peer));
+  }
+}
+
 bool ShmWaiting::is_broken(const CallContext& context) const { return is_set(state_of(context).broken); }
 
 bool ShmWaiting::broken_by_mismatch(const CallContext& context) const {

@@ -36,9 +36,13 @@ class ShmWaiting {
   StateOf states() const;
   bool job_aborted() const;
   bool has_left(int peer) const;
-  /// Between what this rank has published and wake_peer().
-  void order_before_wakes() const noexcept { order_before_wake(barrier_); }
-  void wake_peer(int peer) const noexcept { wake(mapping_.rank(peer)); }
+  /// For whom this rank has just published something.
+  void wake_peer(int peer) const noexcept {
+    order_before_wake(barrier_);
+    wake(mapping_.rank(peer));
+  }
+  /// All others of the call's communicator.
+  void wake_others(const CallContext& context) const noexcept;
 
   /// Throws `mismatch` for what came from `peer`, of another call than this one; if that is on another communicator, its
   /// ranks are told as well.

@@ -20,12 +20,7 @@ void ShmWindow::publish(std::span<const std::byte> payload, CallContext& context
   FlagLine& own = line(rank_, context);
   own.write(context.fingerprint, payload);
   own.publish(context.round);
-  waiting_.order_before_wakes();
-  const int members = member_count(context, static_cast<int>(mapping_.geometry.ranks));
-  for (int member = 0; member < members; ++member) {
-    const int peer = world_rank(context, member);
-    if (peer != rank_) waiting_.wake_peer(peer);
-  }
+  waiting_.wake_others(context);
 }
 
 std::span<const std::byte> ShmWindow::await(int peer, CallContext& context) {

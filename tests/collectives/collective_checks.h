@@ -105,12 +105,10 @@ inline std::vector<Algorithm> ways_to(Operation operation) {
 inline Algorithm doer(Algorithm asked, Operation operation, Communicator& comm, std::size_t count, DataType type,
                       ReduceOp op = ReduceOp::sum) {
   if (asked != Algorithm::automatic) return asked;
-  const auto reduction =
-      detail::reduces(operation) ? std::optional(detail::Reduction{.op = op, .type = type}) : std::nullopt;
-  return detail::default_algorithm(
-      operation, reduction,
-      {.bytes = count * element_bytes(type), .ranks = comm.size(), .element_bytes = element_bytes(type)},
-      comm.calibration());
+  const auto reduction = reduces(operation) ? std::optional(detail::Reduction{.op = op, .type = type}) : std::nullopt;
+  return detail::default_algorithm(operation, reduction,
+                                   {.bytes = count * element_bytes(type), .ranks = comm.size(), .type = type},
+                                   comm.calibration());
 }
 
 /// Checks that one call, made between two readings of the ledger, moved exactly what the closed form says and

@@ -20,7 +20,7 @@ std::string mistake_of(std::string_view text) { return parse_algorithm_choices(t
 Algorithm chosen(Operation operation, std::uint64_t bytes, int ranks, std::optional<detail::Reduction> reduction = {},
                  const Calibration& machine = kReferenceCalibration) {
   return select(operation, Algorithm::automatic, reduction, kNoChoices,
-                {.bytes = bytes, .ranks = ranks, .element_bytes = 1}, machine)
+                {.bytes = bytes, .ranks = ranks, .type = DataType::u8}, machine)
       .algorithm;
 }
 
@@ -184,7 +184,7 @@ TEST(Selection, LetsWhatRidesInALineRideInALine) {
 TEST(Selection, RefusesMoreThanALineByName) {
   const auto mistake = [](Operation operation, std::uint64_t bytes) {
     return select(operation, Algorithm::tiny, std::nullopt, kNoChoices,
-                  {.bytes = bytes, .ranks = 3, .element_bytes = 8})
+                  {.bytes = bytes, .ranks = 3, .type = DataType::f64})
         .mistake;
   };
   EXPECT_EQ(mistake(Operation::all_reduce, 112), "");

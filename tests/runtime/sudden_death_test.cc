@@ -44,7 +44,7 @@ struct Place {
 };
 
 void half_an_error(CommunicatorState& state) {
-  state.broken.store(detail::being_written_by(kVictim));
+  state.broken.store(detail::being_written_by(kVictim), std::memory_order_seq_cst);
   state.code = static_cast<std::uint32_t>(ErrorCode::mismatch);
   std::memcpy(state.text, "rank 1: mism", 12);
 }
@@ -54,7 +54,7 @@ void whole_error(CommunicatorState& state) {
   state.rank = kVictim;
   state.peer = 0;
   detail::copy_text(state.text, "rank 1: mismatch: told to nobody");
-  state.broken.store(static_cast<std::uint32_t>(Once::set));
+  state.broken.store(static_cast<std::uint32_t>(Once::set), std::memory_order_seq_cst);
 }
 
 /// The first `bytes` of a message of kMessage bytes to rank 0 are in the ring.
@@ -80,22 +80,22 @@ const std::vector<Place>& places() {
       {"taking a communicator and clearing what it held",
        [](const Mapping& job) {
          whole_error(job.communicator(1));
-         job.communicator(1).handles.store(3);
+         job.communicator(1).handles.store(3, std::memory_order_seq_cst);
        }},
       {"taking a communicator and telling its number",
        [](const Mapping& job) {
-         job.communicator(1).handles.store(3);
-         job.communicator(1).generation.store(1);
+         job.communicator(1).handles.store(3, std::memory_order_seq_cst);
+         job.communicator(1).generation.store(1, std::memory_order_seq_cst);
        }},
       {"a message's content and its envelope", [](const Mapping& job) { write_payload(job, kMessage); }},
       {"a message's first half and its second",
        [](const Mapping& job) {
          write_payload(job, kMessage / 2);
-         const auto call = detail::read_call(job.rank(0), job.rank(0).calls_begun.load());
+         const auto call = detail::read_call(job.rank(0), job.rank(0).calls_begun.load(std::memory_order_seq_cst));
          detail::Envelope& envelope = write_envelope(job, kMessage, call->fingerprint);  // It fits.
          envelope.longer.head = kMessage / 2 / 16 * 16;
-         job.channel(kVictim, 0).control.producer.head.store(envelope.longer.head);
-         envelope.number.store(1);
+         job.channel(kVictim, 0).control.producer.head.store(envelope.longer.head, std::memory_order_seq_cst);
+         envelope.number.store(1, std::memory_order_seq_cst);
        }},
       {"a message's envelope and its number", [](const Mapping& job) { write_envelope(job, 8, 77); }},
       {"an arrival's content and its round",
@@ -103,15 +103,15 @@ const std::vector<Place>& places() {
       {"a call's record and its number",
        [](const Mapping& job) {
          detail::CallRecord& record = job.rank(kVictim).records[1];
-         record.number.store(0);
-         record.fingerprint.store(77);
+         record.number.store(0, std::memory_order_seq_cst);
+         record.fingerprint.store(77, std::memory_order_seq_cst);
        }},
-      {"publishing and waking", [](const Mapping& job) { job.rank(0).sleeping.store(0); }},
+      {"publishing and waking", [](const Mapping& job) { job.rank(0).sleeping.store(0, std::memory_order_seq_cst); }},
       {"the heap's books", [](const Mapping& job) { std::memset(job.heap(kVictim).data(), 0xff, 2048); }},
       {"claiming the rank and saying so",
        [](const Mapping& job) {
-         job.rank(kVictim).owner_namespace.store(0);
-         job.rank(kVictim).phase.store(static_cast<std::uint32_t>(RankPhase::absent));
+         job.rank(kVictim).owner_namespace.store(0, std::memory_order_seq_cst);
+         job.rank(kVictim).phase.store(static_cast<std::uint32_t>(RankPhase::absent), std::memory_order_seq_cst);
        }},
   };
   return all;
@@ -131,7 +131,9 @@ JobSegment own_job() {
 
 /// Waits, without the job's own means, until rank 0 is in a call and perhaps asleep in it.
 void await_call_of_rank_0(const Mapping& job) {
-  while (job.rank(0).calls_begun.load() == 0 || job.rank(0).awaits.load() == 0) sched_yield();
+  while (job.rank(0).calls_begun.load(std::memory_order_seq_cst) == 0 ||
+         job.rank(0).awaits.load(std::memory_order_seq_cst) == 0)
+    sched_yield();
 }
 
 void receive(Communicator& comm, int from) {

@@ -101,7 +101,7 @@ std::optional<CallSpec> another_type(CallSpec spec, std::uint64_t) {
 }
 
 std::optional<CallSpec> another_reduction(CallSpec spec, std::uint64_t) {
-  if (!detail::reduces(spec.operation)) return std::nullopt;
+  if (!reduces(spec.operation)) return std::nullopt;
   spec.reduce_op = ReduceOp::max;
   return spec;
 }

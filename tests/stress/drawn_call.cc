@@ -22,11 +22,10 @@ ReduceOp draw_reduction(Draws& draws, DataType type) {
 
 /// Its default, or one of those that can.
 Algorithm draw_algorithm(Draws& draws, const CallSpec& spec) {
-  const auto reduction = detail::reduces(spec.operation)
+  const auto reduction = reduces(spec.operation)
                              ? std::optional(detail::Reduction{.op = spec.reduce_op, .type = spec.type})
                              : std::nullopt;
-  const detail::CallSize size{
-      .bytes = spec.count * element_bytes(spec.type), .ranks = spec.ranks, .element_bytes = element_bytes(spec.type)};
+  const detail::CallSize size{.bytes = spec.count * element_bytes(spec.type), .ranks = spec.ranks, .type = spec.type};
   std::vector<Algorithm> able{Algorithm::automatic};
   for (const Algorithm algorithm : detail::algorithms_of(spec.operation))
     if (detail::select(spec.operation, algorithm, reduction, {}, size).mistake.empty()) able.push_back(algorithm);
@@ -53,7 +52,7 @@ CallSpec draw_call(Draws& draws, Operation operation, int ranks) {
                 .type = draw_type(draws),
                 .in_place = draws.once_in(2),
                 .seed = draws.bits()};
-  if (detail::reduces(operation)) spec.reduce_op = draw_reduction(draws, spec.type);
+  if (reduces(operation)) spec.reduce_op = draw_reduction(draws, spec.type);
   spec.algorithm = draw_algorithm(draws, spec);
   return spec;
 }

@@ -10,7 +10,7 @@ std::string text_of(const CallSpec& spec) {
   std::ostringstream text;
   text << name(spec.operation) << " by " << name(spec.algorithm) << " of " << spec.count << ' ' << name(spec.type);
   if (has_root(spec.operation)) text << ", root " << spec.root;
-  if (detail::reduces(spec.operation)) text << ", " << name(spec.reduce_op);
+  if (reduces(spec.operation)) text << ", " << name(spec.reduce_op);
   if (spec.in_place) text << ", in place";
   return text.str();
 }

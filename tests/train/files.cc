@@ -1,25 +1,12 @@
 #include "train/files.h"
 
-#include <unistd.h>
 #include <zlib.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
 
 namespace shoal::train::test {
-
-TemporaryDirectory::TemporaryDirectory() {
-  std::string name = (std::filesystem::temp_directory_path() / "shoal-train-test-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
-  path_ = name;
-}
-
-TemporaryDirectory::~TemporaryDirectory() {
-  std::error_code error;
-  std::filesystem::remove_all(path_, error);
-}
 
 Bytes idx_header(std::uint32_t magic, const std::vector<std::uint32_t>& sizes) {
   Bytes bytes;

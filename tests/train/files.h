@@ -5,21 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "support/temporary_folder.h"
+
 namespace shoal::train::test {
 
-/// A directory of its own, removed at the end.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory();
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  ~TemporaryDirectory();
-
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+using shoal::test::TemporaryFolder;
 
 using Bytes = std::vector<std::uint8_t>;
 

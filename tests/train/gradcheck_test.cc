@@ -30,7 +30,7 @@ class GoldenMlp : public testing::TestWithParam<std::string> {};
 TEST_P(GoldenMlp, LossAndGradientAreTheReferences) {
   const auto directory = std::filesystem::path(TRAIN_GOLDEN) / GetParam();
   const auto golden = nlohmann::json::parse(std::ifstream(directory / "case.json"));
-  test::TemporaryDirectory temporary;
+  test::TemporaryFolder temporary;
   GradcheckOptions options = options_of(directory, golden.at("dims"));
   options.out = temporary.path() / "gradient.npy";
 

@@ -41,7 +41,7 @@ class Idx : public testing::Test {
     return refusal([&] { read_idx_labels(test::write_file(file("labels"), bytes)); });
   }
 
-  test::TemporaryDirectory directory_;
+  test::TemporaryFolder directory_;
 };
 
 TEST_F(Idx, ImagesComeOutAsTheyLieInTheFilePlainOrGzipWhateverTheName) {

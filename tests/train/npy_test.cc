@@ -45,7 +45,7 @@ class Npy : public testing::Test {
     return "accepted";
   }
 
-  test::TemporaryDirectory directory_;
+  test::TemporaryFolder directory_;
 };
 
 TEST_F(Npy, SinglePrecisionComesOutAsItLies) {

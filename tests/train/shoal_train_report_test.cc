@@ -166,7 +166,7 @@ TEST_F(ShoalTrainRefusal, DimsThatDoNotFitTheDataAreRefused) {
 }
 
 TEST_F(ShoalTrainRefusal, ABadFileIsNamedOnceForAllRanks) {
-  test::TemporaryDirectory directory;
+  test::TemporaryFolder directory;
   test::write_quarters(directory.path(), 10, 6);
   const auto labels = directory.path() / "train-labels-idx1-ubyte";
   const std::vector<std::pair<test::Bytes, std::string>> damages{

@@ -60,7 +60,7 @@ class ShoalTrain : public testing::Test {
   static constexpr std::uint64_t kSteps = 20;
 
  private:
-  TemporaryDirectory directory_;
+  TemporaryFolder directory_;
 };
 
 }  // namespace shoal::train::test

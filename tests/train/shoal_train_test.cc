@@ -93,7 +93,7 @@ TEST_F(ShoalTrain, ForcedRingMovesTheSameBytesAndIsPredictedToo) {
 
 TEST_F(ShoalTrain, FewerElementsThanRanksLeaveSomeWithEmptyShards) {
   // 1 x 1 images: the autoencoder 1-1 has one layer of two parameters for eight ranks.
-  test::TemporaryDirectory directory;
+  test::TemporaryFolder directory;
   test::write_file(directory.path() / "train-images-idx3-ubyte", test::idx_images(30, 1, 1));
   test::write_file(directory.path() / "t10k-images-idx3-ubyte", test::idx_images(5, 1, 1));
   std::string expected;

@@ -88,23 +88,28 @@ class Ranks {
   }
 
   void barrier() {
+    constexpr auto kInOneOrder = std::memory_order_seq_cst;
     const std::uint32_t generation = entered_++;
-    if (shared_->arrived.value.fetch_add(1) + 1 == static_cast<std::uint32_t>(ranks_)) {
-      shared_->arrived.value.store(0);
-      shared_->generation.value.store(entered_);
-      if (shared_->sleepers.value.load() != 0) futex(FUTEX_WAKE, INT_MAX);
+    // Who comes last has seen all others come, and starts the count anew before it lets them go.
+    if (shared_->arrived.value.fetch_add(1, kInOneOrder) + 1 == static_cast<std::uint32_t>(ranks_)) {
+      shared_->arrived.value.store(0, kInOneOrder);
+      // Generation, then a look at the sleepers; a sleeper counts itself, then the kernel looks at the generation. In
+      // one order of all of these either the waker sees the sleeper, or the kernel sees the new generation and does not
+      // sleep.
+      shared_->generation.value.store(entered_, kInOneOrder);
+      if (shared_->sleepers.value.load(kInOneOrder) != 0) futex(FUTEX_WAKE, INT_MAX);
       return;
     }
     const int pauses = fit() ? 20000 : 50;
-    for (int tries = 0; shared_->generation.value.load() == generation; ++tries) {
+    for (int tries = 0; shared_->generation.value.load(kInOneOrder) == generation; ++tries) {
       if (tries < pauses) {
         _mm_pause();
       } else if (tries < pauses + 50) {
         sched_yield();
       } else {
-        shared_->sleepers.value.fetch_add(1);
+        shared_->sleepers.value.fetch_add(1, kInOneOrder);
         futex(FUTEX_WAIT, generation);
-        shared_->sleepers.value.fetch_sub(1);
+        shared_->sleepers.value.fetch_sub(1, kInOneOrder);
       }
     }
   }

@@ -101,13 +101,9 @@ class Communicator {
   std::span<std::byte> staging();
   /// What another rank has shown in this call, where all reach it.
   std::span<std::byte> reach(detail::Place place, std::size_t bytes);
-  /// Whether the others can copy out of this rank's own memory, and into it. To be asked by all ranks of a call in which that matters:
-  /// it is then that they find out.
+  /// Whether the others can copy out of this rank's own memory, and into it. To be asked by all ranks of a call in which
+  /// that matters: it is then that they find out.
   bool others_copy() { return size_ > 1 && fabric_->window()->others_copy(context_); }
-  /// Where `memory`, of this rank's own, lies for them.
-  static detail::Place own_place(std::span<const std::byte> memory) noexcept {
-    return reinterpret_cast<detail::Place>(memory.data()) | detail::kOwnMemory;
-  }
   /// Copies out of, or into, what `rank`, another one, has shown, wherever it lies.
   void copy_from(int rank, detail::Place place, std::span<std::byte> to);
   void copy_to(int rank, detail::Place place, std::span<const std::byte> from);

@@ -76,6 +76,10 @@ inline constexpr std::size_t kArrivalBytes = 112;
 using Place = std::uint64_t;
 inline constexpr Place kOwnMemory = Place{1} << 63;
 constexpr bool in_own_memory(Place place) noexcept { return (place & kOwnMemory) != 0; }
+/// Where `memory`, of this rank's own, lies for the others.
+inline Place own_place(std::span<const std::byte> memory) noexcept {
+  return reinterpret_cast<Place>(memory.data()) | kOwnMemory;
+}
 
 /// What a rank can show the others in one round, of what they do not reach where it lies.
 inline constexpr std::size_t kStagingBytes = std::size_t{256} << 10;

@@ -69,6 +69,11 @@ constexpr std::size_t element_bytes(DataType type) noexcept {
   return index < kDataTypeCount ? kBytes[index] : 1;
 }
 
+/// Whether it combines values.
+constexpr bool reduces(Operation operation) noexcept {
+  return operation == Operation::reduce || operation == Operation::all_reduce || operation == Operation::reduce_scatter;
+}
+
 /// Whole elements in so many bytes. (A shift: the compiler does not know that the divisor is a power of two.)
 constexpr std::size_t elements_in(std::size_t bytes, DataType type) noexcept {
   return bytes >> std::countr_zero(element_bytes(type));
