@@ -58,9 +58,9 @@ std::optional<FirstFailure> Verdict::decide_now(const std::optional<FirstFailure
   const auto culprit = wait_status_.find(first_error->rank);
   if (culprit != wait_status_.end() && culprit->second != 0) {
     FirstFailure failure = failure_of_wait(first_error->rank, culprit->second);
-    if (!left) failure.message += ": " + first_error->message;
-    if (first_error->kind == FailureKind::mismatch && failure.kind == FailureKind::exit)
-      failure.kind = first_error->kind;
+    if (left) return failure;
+    failure.message += ": " + first_error->message;
+    if (failure.kind == FailureKind::exit) failure.kind = first_error->kind;
     return failure;
   }
   // It is alive, or has exited with 0: blamed for leaving the others, or for its call, with the code of its victim.

@@ -5,14 +5,9 @@ namespace shoal::test {
 namespace {
 
 std::vector<std::string> all_moments() {
-  std::vector<std::string> moments{"before", "between", "end"};
+  std::vector<std::string> moments = kMomentsBetween;
   for (const std::string& operation : kOperations) moments.push_back("in " + operation);
   return moments;
-}
-
-bool is_a_case(const std::string& moment, const Ending& ending) {
-  if (moment.starts_with("in ")) return ending.action != "segv";
-  return moment != "end" || ending.action != "exit:0";
 }
 
 TEST(FaultMatrix, EveryEndingInEveryMomentOfEveryRankNamesTheCulpritAndLeavesNothing) {
@@ -21,8 +16,25 @@ TEST(FaultMatrix, EveryEndingInEveryMomentOfEveryRankNamesTheCulpritAndLeavesNot
     for (int victim = 0; victim < ranks; ++victim)
       for (const std::string& moment : all_moments())
         for (const Ending& ending : kEndings)
-          if (is_a_case(moment, ending)) expect_ending(moment, ranks, victim, ending);
+          if (is_a_fault(moment, ending)) expect_ending(moment, ranks, victim, ending);
   EXPECT_EQ(shared_memory_objects(), before);
+}
+
+// A stopped rank at its session's end, or after it, keeps nobody in a call: only --timeout ends that job.
+TEST(FaultMatrix, EveryRankThatIsStoppedWhereOthersWaitForItIsNamed) {
+  const auto before = shared_memory_objects();
+  for (const int ranks : {2, 3, 4, 8})
+    for (int victim = 0; victim < ranks; ++victim)
+      for (const std::string& moment : all_moments())
+        if (moment != "last" && moment != "end") expect_stall(moment, ranks, victim, "300ms");
+  EXPECT_EQ(shared_memory_objects(), before);
+}
+
+TEST(FaultMatrix, TheStatusOfARankIsThatOfTheJobAtEachOfTwoThousandRuns) {
+  for (int run = 0; run < 2000; ++run) {
+    const JobEnd end = run_job({"-n", "2", "sh", "-c", "test $RANK = 1 && exit 3; exec sleep 1000"});
+    ASSERT_EQ(end.exit_code, 3) << run << ": " << end.err;
+  }
 }
 
 TEST(FaultMatrix, AThousandMixedEndingsLeaveNothing) {

@@ -36,7 +36,15 @@ inline const std::vector<std::string> kOperations{
     "barrier", "broadcast", "reduce",  "all_reduce", "reduce_scatter", "all_gather", "all_gather_v",
     "gather",  "gather_v",  "scatter", "scatter_v",  "scatter_cyclic", "all_to_all", "all_to_all_v"};
 
-/// Of the two names in `moment`, "in OP" is struck by SHOAL_FAULT, in the second call of OP; others by the program.
+/// All moments but "in OP".
+inline const std::vector<std::string> kMomentsBetween{"before", "between", "last", "end"};
+
+/// Not who leaves with 0 when nobody waits for it any more.
+inline bool is_a_fault(const std::string& moment, const Ending& ending) {
+  return ending.action != "exit:0" || (moment != "last" && moment != "end");
+}
+
+/// In "in OP" the rank is struck by SHOAL_FAULT, in its second call of OP; in other moments by the program itself.
 inline RunningJob start_job(const std::string& moment, int ranks, int victim, const std::string& action,
                             std::vector<std::string> options = {}) {
   const bool in_call = moment.starts_with("in ");
@@ -61,15 +69,34 @@ inline std::set<std::string> shared_memory_objects() {
 
 inline void expect_ending(const std::string& moment, int ranks, int victim, const Ending& ending) {
   SCOPED_TRACE(moment + ", rank " + std::to_string(victim) + " of " + std::to_string(ranks) + ", " + ending.action);
-  RunningJob job = start_job(moment, ranks, victim, ending.action);
+  const bool in_call = moment.starts_with("in ");
+  const bool by_us = in_call && ending.action == "segv";  // Stopped there, and then ended from outside.
+  RunningJob job = start_job(moment, ranks, victim, by_us ? "stop" : ending.action);
+  if (by_us) {
+    const auto pids = pids_by_rank(job.await_output("pid", ranks), ranks);
+    await_stopped(pids[static_cast<std::size_t>(victim)], true);
+    job.signal(pids[static_cast<std::size_t>(victim)], SIGSEGV);
+    job.signal(pids[static_cast<std::size_t>(victim)], SIGCONT);
+  }
   const JobEnd end = job.wait();
   EXPECT_EQ(end.exit_code, ending.exit_code) << end.err;
   EXPECT_THAT(end.err, testing::HasSubstr("shoalrun: rank " + std::to_string(victim) + " " + ending.blame));
   EXPECT_LT(end.took, std::chrono::seconds(10)) << "less than the grace: nobody had to be killed";
-  if (moment.starts_with("in ")) {
+  if (in_call) {
     EXPECT_THAT(end.err,
                 testing::HasSubstr("shoalrun: its last call, not finished: " + moment.substr(3) + " number 2 "));
   }
+  EXPECT_THAT(job.left_behind(), testing::IsEmpty());
+}
+
+/// The same of a rank that is stopped, which nobody notices but by the time that passes.
+inline void expect_stall(const std::string& moment, int ranks, int victim, const std::string& limit) {
+  SCOPED_TRACE(moment + ", rank " + std::to_string(victim) + " of " + std::to_string(ranks) + ", stop");
+  RunningJob job = start_job(moment, ranks, victim, "stop", {"--stall-timeout", limit});
+  const JobEnd end = job.wait();
+  EXPECT_EQ(end.exit_code, 124) << end.err;
+  EXPECT_THAT(end.err, testing::ContainsRegex("shoalrun: no call has gone on for [^:]*: rank " +
+                                              std::to_string(victim) + " is stopped"));
   EXPECT_THAT(job.left_behind(), testing::IsEmpty());
 }
 

@@ -2,9 +2,11 @@
 //
 //     fault_program MOMENT RANK ACTION
 //
-// MOMENT: before (the session), between (two calls), end (when its session is over), or nowhere; in a call a rank is
-// struck by SHOAL_FAULT. ACTION: kill, segv, abort, stop, exit:N, throw.
+// MOMENT: before (the session), between (two calls), last (before its session ends), end (when its session is over), or
+// nowhere; in a call a rank is struck by SHOAL_FAULT. ACTION: kill, segv, abort, stop, exit:N, throw. Each rank first
+// prints "RANK pid PID".
 #include <shoal/shoal.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -60,6 +62,7 @@ int run(const std::string& moment, int victim, const std::string& action) {
   const char* rank_text = std::getenv("SHOAL_RANK");
   const int rank = rank_text != nullptr ? std::atoi(rank_text) : 0;
   const auto is_here = [&](std::string_view here) { return rank == victim && moment == here; };
+  std::cout << rank << " pid " + std::to_string(::getpid()) + "\n" << std::flush;
   if (is_here("before")) meet_end(action);
   {
     shoal::Session session;
@@ -67,6 +70,7 @@ int run(const std::string& moment, int victim, const std::string& action) {
       call_everything(session.world());
       if (round == 1 && is_here("between")) meet_end(action);
     }
+    if (is_here("last")) meet_end(action);
   }
   if (is_here("end")) meet_end(action);
   return 0;

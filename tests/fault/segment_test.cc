@@ -1,6 +1,7 @@
 // Where the segment's memory comes from, and what happens if there is not enough.
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "fault/fault_matrix.h"
@@ -54,7 +55,7 @@ TEST(Segment, InSharedMemoryThatIsTooSmallIsRefusedWithWhatToDoAndNoSignal) {
 
 TEST(Segment, OfManyJobsAtOnceIsEachItsOwn) {
   std::vector<std::unique_ptr<RunningJob>> jobs;
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 50; ++i) {
     const std::string kind = i % 2 == 0 ? "posix" : "memfd";
     jobs.push_back(std::make_unique<RunningJob>(
         std::vector<std::string>{"-n", "2", "--heap", "1M", "--channel", "4K", rank_program(), "nowhere", "0", "-"},
@@ -63,6 +64,22 @@ TEST(Segment, OfManyJobsAtOnceIsEachItsOwn) {
   for (const auto& job : jobs) {
     const JobEnd end = job->wait();
     EXPECT_EQ(end.exit_code, 0) << end.err;
+  }
+}
+
+// The first processes of two namespaces have the same numbers, and see the same /dev/shm.
+TEST(Segment, OfJobsInTwoProcessNamespacesIsEachItsOwn) {
+  const std::string job = 
+      std::string("SHOAL_SEGMENT=posix ") + SHOALRUN + " -n 2 --heap 1M --channel 4K " + rank_program() + " nowhere 0 -";
+  const std::string in_namespace =
+      "unshare --pid --fork --kill-child sh -c '" + job + "; echo status $?' || echo none; ";
+  for (int repeat = 0; repeat < 10; ++repeat) {
+    RunningJob both({"-n", "2", "sh", "-c", in_namespace});
+    const JobEnd end = both.wait();
+    if (end.out.find("none") != std::string::npos) GTEST_SKIP() << "no namespaces here: " << end.err;
+    const auto lines = lines_of(end.out);
+    EXPECT_EQ(std::ranges::count(lines, "status 0"), 2) << end.out << end.err;
+    EXPECT_THAT(both.left_behind(), IsEmpty());
   }
 }
 

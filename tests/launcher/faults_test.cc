@@ -201,22 +201,6 @@ TEST_F(Faults, AStoppedRankIsEndedToo) {
   EXPECT_THAT(job.left_behind(), IsEmpty());
 }
 
-// 'T': stopped; 'R' or 'S': running. The third field of /proc/PID/stat, after a name in parentheses.
-bool is_stopped(pid_t process) {
-  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
-  std::string line;
-  std::getline(file, line);
-  return line.at(line.rfind(')') + 2) == 'T';
-}
-
-void await_stopped(pid_t process, bool stopped) {
-  const auto deadline = std::chrono::steady_clock::now() + RunningJob::kPatience;
-  while (is_stopped(process) != stopped) {
-    ASSERT_LT(std::chrono::steady_clock::now(), deadline);
-    std::this_thread::yield();
-  }
-}
-
 TEST_F(Faults, AStoppedLauncherStopsItsRanksAndContinuesThem) {
   RunningJob job({"-n", "2", rank_program(), "pid", "join", "rounds", "0"});
   const auto pids = pids_by_rank(job.await_output("pid", 2), 2);

@@ -215,4 +215,15 @@ std::vector<pid_t> pids_by_rank(const std::string& text, int ranks) {
   return pids;
 }
 
+void await_stopped(pid_t process, bool stopped) {
+  const auto deadline = std::chrono::steady_clock::now() + RunningJob::kPatience;
+  for (;;) {
+    const auto now = detail::read_process(process);
+    ASSERT_TRUE(now) << process << " has ended";
+    if ((now->state == 'T') == stopped) return;
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 }  // namespace shoal::test

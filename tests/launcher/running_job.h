@@ -74,4 +74,7 @@ std::vector<std::string> lines_of(const std::string& text);
 /// The numbers after "pid " in `text`, such as ranks print: by rank, from lines "RANK pid PID".
 std::vector<pid_t> pids_by_rank(const std::string& text, int ranks);
 
+/// Waits until a process is stopped, or is not.
+void await_stopped(pid_t process, bool stopped);
+
 }  // namespace shoal::test

@@ -108,5 +108,17 @@ TEST(Verdict, TellsWhatTheCulpritsOwnErrorWas) {
   EXPECT_EQ(failure->message, "rank 2 exited with status 1: rank 2: mismatch");
 }
 
+TEST(Verdict, KeepsTheKindOfAnErrorThatItsRankExitedFor) {
+  for (const FailureKind kind : {FailureKind::mismatch, FailureKind::timeout}) {
+    const FirstFailure error{.rank = 2, .kind = kind, .code = 1, .message = "rank 2: so"};
+    Verdict exits;
+    exits.ended(2, exited(1));
+    EXPECT_EQ(exits.decide(error)->kind, kind);
+    Verdict dies;  // Of nothing that the error has to do with.
+    dies.ended(2, killed(SIGSEGV));
+    EXPECT_EQ(dies.decide(error)->kind, FailureKind::signal);
+  }
+}
+
 }  // namespace
 }  // namespace shoal::detail
