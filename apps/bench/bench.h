@@ -21,8 +21,8 @@ struct Row {
   bool checked = false;
 };
 
-/// Measures the rows of `plan`, as all ranks do together, and gives each to `tell`. Throws UsageError if the heap is too
-/// small for the buffers; std::runtime_error, on a rank whose result is wrong, that says where and how.
+/// Measures the rows of `plan`, as all ranks do together, and gives each to `tell`. Throws UsageError if the heap is
+/// too small for the buffers; std::runtime_error, on a rank whose result is wrong, that says where and how.
 void run_plan(Session& session, const BenchOptions& options, const Plan& plan,
               const std::function<void(const Row&)>& tell);
 

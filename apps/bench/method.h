@@ -5,9 +5,9 @@
 #include <chrono>
 #include <cstddef>
 
-// How a time is taken: the same for shoal-bench and for its counterparts in compare/, which know nothing of shoal, so that
-// their figures may be held against each other. A figure is the median of five repeats; a repeat is k calls back to back,
-// entered together, its mean taken on the slowest rank.
+// How a time is taken: the same for shoal-bench and for its counterparts in compare/, which know nothing of shoal, so
+// that their figures may be held against each other. A figure is the median of five repeats; a repeat is k calls back
+// to back, entered together, its mean taken on the slowest rank.
 
 namespace shoal::bench {
 

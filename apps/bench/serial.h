@@ -12,8 +12,8 @@
 #include "shoal/collectives/partition.h"
 #include "shoal/runtime/operation.h"
 
-// What a right result is, by plain serial loops that use nothing of the collectives: a value for every rank and position,
-// and one position's values of all ranks, reduced in the order of docs/determinism.md.
+// What a right result is, by plain serial loops that use nothing of the collectives: a value for every rank and
+// position, and one position's values of all ranks, reduced in the order of docs/determinism.md.
 
 namespace shoal::bench {
 

@@ -44,8 +44,8 @@ int refuse(const Program& program, Communicator& comm, const UsageError& error) 
   return kUsage;
 }
 
-/// The environment is to blame, which is the same for all ranks, so that none has a session and rank 0 alone tells it. The
-/// others leave time for that, in which the launcher, if there is one, ends them.
+/// The environment is to blame, which is the same for all ranks, so that none has a session and rank 0 alone tells it.
+/// The others leave time for that, in which the launcher, if there is one, ends them.
 int refuse_environment(const Program& program, const Error& error) {
   constexpr std::chrono::seconds kTimeToTell{5};
   if (rank_by_environment() == "0") return fail(program, error.what(), kFailed);

@@ -13,9 +13,9 @@
 
 namespace shoal::train {
 
-/// The bytes of a file in order, unpacked where it is gzip, of one member or several. Throws InputError, which names the
-/// file: if it cannot be read, and, when reading comes to that place, if the gzip is damaged or truncated or followed by
-/// anything else.
+/// The bytes of a file in order, unpacked where it is gzip, of one member or several. Throws InputError, which names
+/// the file: if it cannot be read, and, when reading comes to that place, if the gzip is damaged or truncated or
+/// followed by anything else.
 class ByteSource {
  public:
   explicit ByteSource(const std::filesystem::path& file);

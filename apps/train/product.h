@@ -19,8 +19,9 @@ struct Matrix {
   std::size_t stride = 0;
 };
 
-/// Makes the products that the calling thread asks for run on it alone, whatever OMP_NUM_THREADS says. A sum divided among threads would depend on
-/// their number, and ranks already share the cores among them. Call it before the first product.
+/// Makes the products that the calling thread asks for run on it alone, whatever OMP_NUM_THREADS says. A sum divided
+/// among threads would depend on their number, and ranks already share the cores among them. Call it before the first
+/// product.
 void use_one_thread();
 
 /// c = a b, c = a^T b, c = a b^T. The bits of c depend on the shapes and values alone. Empty shapes: c becomes 0.

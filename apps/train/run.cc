@@ -95,8 +95,8 @@ class Run {
                        options_.data.string() + " has " + std::to_string(features) + " features");
   }
 
-  /// A report that cannot be written is better known before the training than after it. The file is left as it is, since
-  /// only a run that ends well has a report.
+  /// A report that cannot be written is better known before the training than after it. The file is left as it is,
+  /// since only a run that ends well has a report.
   void check_report_file() const {
     if (!speaks() || options_.report.empty() || options_.report == "-") return;
     const std::filesystem::path file(options_.report);

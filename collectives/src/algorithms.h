@@ -13,8 +13,8 @@
 
 namespace shoal::detail {
 
-/// Whether ranks may show a caller's memory, and have others write into it, where it lies: wherever that is, only in the
-/// shared heap, or not at all: then it is always copied.
+/// Whether ranks may show a caller's memory, and have others write into it, where it lies: wherever that is, only in
+/// the shared heap, or not at all: then it is always copied.
 enum class Showing : std::uint8_t { in_place, in_heap, copies };
 /// Algorithms in which ranks go to what the others show (notices.h).
 constexpr bool shows(Algorithm algorithm) noexcept {

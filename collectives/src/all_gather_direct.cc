@@ -2,8 +2,8 @@
 //
 //     round k:   show block k of the own chunk      all arrived      copy block k of each other chunk
 //
-// As many rounds as the largest chunk has blocks, and one more where a rank's chunk lies in the shared heap: it is shown
-// there, and must stay until all have read it. A rank's chunk is read by P-1 others: the bytes of the ring.
+// As many rounds as the largest chunk has blocks, and one more where a rank's chunk lies in the shared heap: it is
+// shown there, and must stay until all have read it. A rank's chunk is read by P-1 others: the bytes of the ring.
 
 #include "algorithms.h"
 #include "notices.h"

@@ -5,9 +5,9 @@
 #include "notices.h"
 #include "selection.h"
 
-// all_reduce = reduce-scatter, by the algorithm that the call names, + all-gather; or reduce + broadcast, where it names
-// binomial. There every element of the result is formed by one rank and copied by the others; by recursive doubling
-// and by tiny all ranks form it from the same operands. So all end with the same bits.
+// all_reduce = reduce-scatter, by the algorithm that the call names, + all-gather; or reduce + broadcast, where it
+// names binomial. There every element of the result is formed by one rank and copied by the others; by recursive
+// doubling and by tiny all ranks form it from the same operands. So all end with the same bits.
 
 namespace shoal::detail {
 namespace {

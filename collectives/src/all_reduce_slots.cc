@@ -1,8 +1,8 @@
-// All-reduce by slots: every rank copies its vector into its staging, reads those of all others, and combines all P along
-// the canonical tree by itself. The operands are the same everywhere, so all ranks end with the same bits.
+// All-reduce by slots: every rank copies its vector into its staging, reads those of all others, and combines all P
+// along the canonical tree by itself. The operands are the same everywhere, so all ranks end with the same bits.
 //
-// One step for each staging-full, of which most vectors that are worth it are less than one. A rank's vector is read by P-1
-// others: more bytes than the direct algorithm's, and one step where that takes two.
+// One step for each staging-full, of which most vectors that are worth it are less than one. A rank's vector is read by
+// P-1 others: more bytes than the direct algorithm's, and one step where that takes two.
 
 #include "algorithms.h"
 #include "notices.h"

@@ -1,5 +1,5 @@
-// Tiny all-reduce: every rank publishes its vector in its flag line, reads those of all others, and combines all P along
-// the canonical tree by itself. The operands are the same everywhere, so all ranks end with the same bits.
+// Tiny all-reduce: every rank publishes its vector in its flag line, reads those of all others, and combines all P
+// along the canonical tree by itself. The operands are the same everywhere, so all ranks end with the same bits.
 //
 // 1 step, P-1 messages. A rank's vector is read by P-1 others: more bytes than any other algorithm's, and fewer steps.
 

@@ -2,8 +2,8 @@
 //
 //     round k:   show block k of every chunk      all arrived      copy block k of the own chunk from each
 //
-// As many rounds as the largest chunk has blocks, and one more where a rank's `in` lies in the shared heap, which is shown
-// there. The bytes of pairwise.
+// As many rounds as the largest chunk has blocks, and one more where a rank's `in` lies in the shared heap, which is
+// shown there. The bytes of pairwise.
 
 #include "algorithms.h"
 #include "chunk_blocks.h"

@@ -1,8 +1,8 @@
-// Tiny all-to-all: every rank publishes the chunks for all others in its flag line, and copies the one for itself out of
-// each of theirs.
+// Tiny all-to-all: every rank publishes the chunks for all others in its flag line, and copies the one for itself out
+// of each of theirs.
 //
-// 1 step, P-1 messages, the bytes of pairwise. Chunk q of every rank is as long as that of any other, so each rank knows
-// where its own begins in a line.
+// 1 step, P-1 messages, the bytes of pairwise. Chunk q of every rank is as long as that of any other, so each rank
+// knows where its own begins in a line.
 
 #include "algorithms.h"
 #include "arrivals.h"

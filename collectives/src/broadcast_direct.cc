@@ -2,10 +2,10 @@
 //
 //     round k:   the root shows block k      all arrived      copy block k
 //
-// Every rank awaits every other, though only the root has anything to show: so the root may write into its staging again
-// two rounds later. As many rounds as there are blocks. Where the root shows its data where it lies there is one block, of
-// everything, and a round more, and the root does its share: of each rank whose buffer can be got at it copies the P-th part
-// itself. The root's data goes to P-1 others.
+// Every rank awaits every other, though only the root has anything to show: so the root may write into its staging
+// again two rounds later. As many rounds as there are blocks. Where the root shows its data where it lies there is one
+// block, of everything, and a round more, and the root does its share: of each rank whose buffer can be got at it
+// copies the P-th part itself. The root's data goes to P-1 others.
 
 #include "algorithms.h"
 #include "notices.h"

@@ -10,8 +10,8 @@ namespace shoal::detail {
 ///                round 0, 1, 2, ...       round 0, 1, 2, ...       round 0, 1, 2, ...
 ///     staging  | block for rank 0 | for rank 1 | for rank 2 |   of one round, where `in` cannot be reached
 ///
-/// Rounds follow from the largest chunk, which all ranks know; in the last ones a block may be empty. Where nobody stages
-/// there is one round, with all of every chunk.
+/// Rounds follow from the largest chunk, which all ranks know; in the last ones a block may be empty. Where nobody
+/// stages there is one round, with all of every chunk.
 class ChunkBlocks {
  public:
   ChunkBlocks(Communicator& comm, std::span<const std::byte> in, const Chunks& chunks, Showing showing)
@@ -60,8 +60,8 @@ class ChunkBlocks {
     comm_.copy_from(rank, place_of_part(theirs, round), to);
   }
 
-  /// Calls combine(offset, bytes, operands) for consecutive pieces of this rank's block, with the operands by rank. What can
-  /// only be copied is, in pieces that are in cache when they are combined.
+  /// Calls combine(offset, bytes, operands) for consecutive pieces of this rank's block, with the operands by rank.
+  /// What can only be copied is, in pieces that are in cache when they are combined.
   template <class Combine>
   void combine(const Notices& notices, std::uint64_t round, Combine&& combine) const {
     const auto own = block(chunks_.slice(in_, comm_.rank()), round);

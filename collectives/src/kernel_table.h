@@ -3,8 +3,8 @@
 #include "kernels.h"
 
 // What kernels.cc chooses from: the plain loops, which hold for every type and reduction on every processor, and those
-// on vectors, by families. A family gives what it has for the best of its targets that this processor supports, which is
-// nothing where that is the baseline: then the plain loops do.
+// on vectors, by families. A family gives what it has for the best of its targets that this processor supports, which
+// is nothing where that is the baseline: then the plain loops do.
 
 namespace shoal::detail {
 
@@ -13,8 +13,8 @@ struct Kernel {
   decltype(Fold::function) fold = nullptr;
 };
 
-/// What tree_kernel() and fold_kernel() give out: those on vectors where there are any, else the plain ones. They ask once;
-/// this chooses anew at each call, for tests that change the targets.
+/// What tree_kernel() and fold_kernel() give out: those on vectors where there are any, else the plain ones. They ask
+/// once; this chooses anew at each call, for tests that change the targets.
 Kernel best_kernel(ReduceOp op, DataType type);
 
 Kernel plain_kernel(ReduceOp op, DataType type);

@@ -1,6 +1,6 @@
-// Vectors of the target that is being compiled (Google Highway includes this file once for each): how they are read from
-// bytes and written to bytes, and the reductions of two of them, lane by lane. Every vector operation has the one on a
-// single value beside it, which does the same.
+// Vectors of the target that is being compiled (Google Highway includes this file once for each): how they are read
+// from bytes and written to bytes, and the reductions of two of them, lane by lane. Every vector operation has the one
+// on a single value beside it, which does the same.
 //
 // A format gives the type of the values that are combined, the bytes of an element in memory, and the ways between.
 // Bytes are read and written as bytes, so at any alignment.
@@ -122,8 +122,8 @@ struct Half {
   }
 };
 
-/// Integers of up to 32 bits whose mean is wanted: summed in f64, which is exact below 2^53, and cut toward zero. For up
-/// to 2^20 operands a sum is below 2^52, and its quotient rounds to no integer but itself.
+/// Integers of up to 32 bits whose mean is wanted: summed in f64, which is exact below 2^53, and cut toward zero. For
+/// up to 2^20 operands a sum is below 2^52, and its quotient rounds to no integer but itself.
 template <class T>
 struct Counted {
   using Value = double;

@@ -1,5 +1,5 @@
-// Reduction kernels as plain loops, one for each type and reduction, which the compiler vectorises for the baseline: what
-// runs where no vector kernel does, and what those must agree with to the bit.
+// Reduction kernels as plain loops, one for each type and reduction, which the compiler vectorises for the baseline:
+// what runs where no vector kernel does, and what those must agree with to the bit.
 //
 // Operands are bytes at any alignment: elements are read and written by memcpy of their size, which compiles to plain
 // (vector) loads and stores. The tree kernel works on tiles that stay in the first-level cache; a subtree's value is

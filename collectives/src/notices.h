@@ -13,19 +13,20 @@
 #include "scratch.h"
 #include "shoal/runtime/communicator.h"
 
-// What the direct algorithms and those by slots share: rounds of arrivals in which every rank shows the others a block of
-// its data, and they go there and take what they need of it.
+// What the direct algorithms and those by slots share: rounds of arrivals in which every rank shows the others a block
+// of its data, and they go there and take what they need of it.
 //
 //     rank 0   show block 0 | all arrived | take from 1, 2 | show block 1 | ...
 //     rank 1   show block 0 | all arrived | take from 0, 2 | show block 1 | ...
 //
-// Data in the job's shared heap is shown where it lies; so is data in a rank's own memory, where the others can copy out of
-// that, and into it. Other data is copied into the rank's staging first: blocks are small enough to stay in cache from there to the
-// reader. Each rank does what fits its own buffers and tells the others in its arrival. Where all show where it lies there
-// is only one block, of everything. Bytes are the same in all cases.
+// Data in the job's shared heap is shown where it lies; so is data in a rank's own memory, where the others can copy
+// out of that, and into it. Other data is copied into the rank's staging first: blocks are small enough to stay in
+// cache from there to the reader. Each rank does what fits its own buffers and tells the others in its arrival. Where
+// all show where it lies there is only one block, of everything. Bytes are the same in all cases.
 //
 // Invariant: staging for round n is written only once all have arrived in round n-1, that is, are through with what was
-// shown in n-2 (Window in fabric.h). Whoever showed or let others write the caller's memory returns after one round more.
+// shown in n-2 (Window in fabric.h). Whoever showed or let others write the caller's memory returns after one round
+// more.
 
 namespace shoal::detail {
 
@@ -51,7 +52,8 @@ struct Notice {
   Place data = 0;    ///< The block that it shows.
   Place result = 0;  ///< Of the round before, its part of the result, for who has no `out`.
   Place out = 0;     ///< Where the others write its result; 0: nowhere.
-  /// 1: `data` is where all of the caller's data begins (or there is none): in the shared heap, or the rank's own memory.
+  /// 1: `data` is where all of the caller's data begins (or there is none): in the shared heap, or the rank's own
+  /// memory.
   std::uint64_t data_in_place = 0;
 };
 static_assert(sizeof(Notice) <= kArrivalBytes && std::is_trivially_copyable_v<Notice>);
@@ -94,7 +96,8 @@ class Notices {
   bool callers_memory_ = false;
 };
 
-/// How a call by slots or direct shows. A rank's own memory costs a system call for each piece too, which takes larger ones.
+/// How a call by slots or direct shows. A rank's own memory costs a system call for each piece too, which takes larger
+/// ones.
 inline Showing showing_of(Communicator& comm, const Call& call) {
   if (call.algorithm != Algorithm::direct || comm.size() == 1) return Showing::copies;
   const std::size_t many_bytes = in_place_bytes(comm.staging().size());

@@ -1,19 +1,19 @@
 // How long a call should take: what its algorithm does one after the other (rounds of arrivals, steps through channels,
-// messages that stream), each at the price of hops between cores and switches between ranks that share one; and the bytes
-// that the cores copy, at the rates of copies in a core's own caches and out of them.
+// messages that stream), each at the price of hops between cores and switches between ranks that share one; and the
+// bytes that the cores copy, at the rates of copies in a core's own caches and out of them.
 //
-// All ranks do their part at the same time, but no more than there are cores. So bytes are those that one core copies: of
-// P ranks on C cores it has P/C, its *share*. What one rank has written crosses to another's core at the rate of
-// uncached copies; ranks that share a core find it in their caches, and so does whoever reads what another one there has
-// read before.
+// All ranks do their part at the same time, but no more than there are cores. So bytes are those that one core copies:
+// of P ranks on C cores it has P/C, its *share*. What one rank has written crosses to another's core at the rate of
+// uncached copies; ranks that share a core find it in their caches, and so does whoever reads what another one there
+// has read before.
 //
 //     algorithms           latency                         bytes copied for each rank
 //     tiny, slots, direct  rounds                          what it shows, into staging; what it reads of the others
 //     through channels     steps of the busiest rank       what it receives, into the channel and out of it
 //     those that stream    messages of all ranks / cores   the same, but nobody waits to be waited for
 //
-// The figures of the machine are measured; the factors below, fitted to times taken at 2 to 8 ranks, belong to the algorithms
-// (docs/performance.md).
+// The figures of the machine are measured; the factors below, fitted to times taken at 2 to 8 ranks, belong to the
+// algorithms (docs/performance.md).
 
 #include "prediction.h"
 
@@ -144,8 +144,8 @@ double Model::copied_between_ranks() const {
   }
 }
 
-// Each message is sent without a look at who takes it, so that many are under way at once. What all cores do together is
-// the time, or the longest way that a message takes.
+// Each message is sent without a look at who takes it, so that many are under way at once. What all cores do together
+// is the time, or the longest way that a message takes.
 double Model::streamed() const {
   const bool chain = query_.algorithm == Algorithm::pipelined;
   const double levels = static_cast<double>(std::bit_width(static_cast<unsigned>(query_.ranks - 1)));

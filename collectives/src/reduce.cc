@@ -6,8 +6,8 @@
 #include "scratch.h"
 #include "selection.h"
 
-// reduce = reduce-scatter, by the algorithm that the call names, + gather of the chunks to the root; no rank but the root
-// needs more than its own chunk. Or whole vectors up the tree, where the call names binomial.
+// reduce = reduce-scatter, by the algorithm that the call names, + gather of the chunks to the root; no rank but the
+// root needs more than its own chunk. Or whole vectors up the tree, where the call names binomial.
 
 namespace shoal::detail {
 

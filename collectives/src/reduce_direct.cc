@@ -1,8 +1,8 @@
-// Direct reduce: the direct all-reduce with the root as the only one to receive: every rank combines its own chunk along
-// the canonical tree, out of what all P show, and writes it into the root's `out`, or shows it to the root.
+// Direct reduce: the direct all-reduce with the root as the only one to receive: every rank combines its own chunk
+// along the canonical tree, out of what all P show, and writes it into the root's `out`, or shows it to the root.
 //
-// As many rounds as the largest chunk has blocks, and one more. A rank sends all chunks but its own, and all but the root
-// their own to the root: the bytes of pairwise.
+// As many rounds as the largest chunk has blocks, and one more. A rank sends all chunks but its own, and all but the
+// root their own to the root: the bytes of pairwise.
 
 #include "algorithms.h"
 #include "result_blocks.h"

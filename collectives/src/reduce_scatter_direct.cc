@@ -3,8 +3,8 @@
 //
 //     round k:   show block k of every chunk      all arrived      own block k = tree(P operands)
 //
-// As many rounds as the largest chunk has blocks, and one more where a rank's `in` lies in the shared heap, which is shown
-// there. What is read, and so counted, is what pairwise exchanges: all chunks of a rank but its own.
+// As many rounds as the largest chunk has blocks, and one more where a rank's `in` lies in the shared heap, which is
+// shown there. What is read, and so counted, is what pairwise exchanges: all chunks of a rank but its own.
 //
 // `own` may be the rank's chunk of `in`: nobody else reads that.
 

@@ -17,8 +17,8 @@
 // which hold the result over all ranks that are congruent to it modulo 2d. The lower rank stands left.
 //
 // log2 C exchanges of S/2, S/4, ...: the bytes of the ring in fewer steps, where P is a power of two; an outer rank
-// costs itself and its inner one a whole vector. Source: Thakur, Rabenseifner and Gropp 2005. Memory: the vector, and up to
-// half of its blocks for what arrives from a lower rank.
+// costs itself and its inner one a whole vector. Source: Thakur, Rabenseifner and Gropp 2005. Memory: the vector, and
+// up to half of its blocks for what arrives from a lower rank.
 
 #include <bit>
 #include <vector>
@@ -89,7 +89,8 @@ void reduce_scatter_recursive_halving(Communicator& comm, std::span<const std::b
     const Fold fold = fold_kernel(op, type);
     const Chunks blocks = blocks_of(chunks, core);
     // The first time that this rank is the higher one of two it gets blocks d .. 2d-1 (d: its highest bit), which may
-    // be more than the vector's second half, as the longer chunks come first. From then on it has its old vector to spare.
+    // be more than the vector's second half, as the longer chunks come first. From then on it has its old vector to
+    // spare.
     const int first_blocks = rank == 0 ? 0 : static_cast<int>(std::bit_floor(static_cast<unsigned>(rank)));
     Scratch spare(comm, blocks.begin(2 * first_blocks) - blocks.begin(first_blocks));
     if (core.has_outer(rank)) comm.recv_fold(core.outer_of(rank), packed.bytes(), fold);

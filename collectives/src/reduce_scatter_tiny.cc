@@ -1,5 +1,5 @@
-// Tiny reduce-scatter: every rank publishes its whole vector in its flag line, reads its own chunk of those of all others,
-// and combines the P chunks along the canonical tree.
+// Tiny reduce-scatter: every rank publishes its whole vector in its flag line, reads its own chunk of those of all
+// others, and combines the P chunks along the canonical tree.
 //
 // 1 step, P-1 messages; what is read, and so counted, is what pairwise exchanges: all chunks of a rank but its own.
 

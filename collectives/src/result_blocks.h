@@ -10,8 +10,8 @@ namespace shoal::detail {
 ///     which cannot            the owner stages it, the receiver copies it in the next round
 ///
 /// Invariant: others write into a receiver's `out` from its first arrival in the call on, and block k is all there once
-/// they have arrived in round k+1. `in` may be the same memory: of a chunk, only its owner reads the others' operands, and
-/// writes a block after it has read it.
+/// they have arrived in round k+1. `in` may be the same memory: of a chunk, only its owner reads the others' operands,
+/// and writes a block after it has read it.
 class ResultBlocks {
  public:
   static constexpr int kEverybody = -1;

@@ -254,8 +254,8 @@ Algorithm forced_algorithm(Operation operation, Algorithm asked, const Algorithm
 
 namespace {
 
-// Rank 0 of a communicator never waits for the figures: it provides them, or its communicator comes from a split, in which
-// they were provided.
+// Rank 0 of a communicator never waits for the figures: it provides them, or its communicator comes from a split, in
+// which they were provided.
 void explain(Communicator& comm, const Call& call, std::optional<Reduction> reduction, CallSize size,
              const Options& options) {
   Choice choice{.forced =

@@ -37,8 +37,8 @@ inline constexpr std::uint64_t kStreamedBytes = std::uint64_t{16} << 10;
 /// Up to here every rank may well look at the lines of all others, in each round of arrivals.
 inline constexpr int kMostLookedAt = 64;
 
-/// What a call uses that asks for nothing: of those that can, and for reductions follow the canonical order, the one that
-/// should be the fastest.
+/// What a call uses that asks for nothing: of those that can, and for reductions follow the canonical order, the one
+/// that should be the fastest.
 Algorithm default_algorithm(Operation operation, std::optional<Reduction> reduction, CallSize size,
                             const Calibration& calibration);
 

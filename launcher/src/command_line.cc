@@ -24,8 +24,8 @@ constexpr const char* kFooter = R"(
 Options end at the program's name; what follows it is the program's own, up to a lone ":", which begins another program
 for further ranks with its own -n, -x, --wdir and --wrap. After -- everything is the program's own, ":" too.
 
-Signals: INT, TERM and HUP are passed on to the ranks, which have the grace to end; a second one kills them. USR1 and USR2
-are passed on; TSTP and CONT stop and continue the job; QUIT prints which rank waits for which, in which call.
+Signals: INT, TERM and HUP are passed on to the ranks, which have the grace to end; a second one kills them. USR1 and
+USR2 are passed on; TSTP and CONT stop and continue the job; QUIT prints which rank waits for which, in which call.
 
 Exit status: 0 if every rank gave 0, else that of the rank that failed first (128 + signal for a signal; 1 for a rank
 that left with 0 while others waited for it); 124 timeout or stall; 126 the program cannot be executed; 127 it was not

@@ -14,8 +14,8 @@
 
 namespace shoal::detail {
 
-/// Carries what comes from one descriptor into pipes, the same into each, at the pace of the slowest; a pipe that nobody
-/// reads any more is left out, and when none is left, nothing more is read.
+/// Carries what comes from one descriptor into pipes, the same into each, at the pace of the slowest; a pipe that
+/// nobody reads any more is left out, and when none is left, nothing more is read.
 class InputPump {
  public:
   /// `source` stays the caller's, must stay open, and keeps its flags. `targets`: writing ends of pipes of our own.

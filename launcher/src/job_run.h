@@ -18,8 +18,9 @@ class JobRun {
   /// `placement`: where each rank runs. `restarts`: how often the job was started before. Throws Error.
   JobRun(const CommandLine& line, const std::vector<Processors>& placement, int restarts);
 
-  /// Runs it to its end. `arguments` is main's argv, which the guard hides: whoever kills shoalrun by its command line is to
-  /// find shoalrun, not the process that clears up after it. Standard input is the job's; it is /dev/null afterwards.
+  /// Runs it to its end. `arguments` is main's argv, which the guard hides: whoever kills shoalrun by its command line
+  /// is to find shoalrun, not the process that clears up after it. Standard input is the job's; it is /dev/null
+  /// afterwards.
   void run(std::span<char*> arguments);
 
   const JobSegment& segment() const { return segment_; }

@@ -27,9 +27,9 @@ struct OutputOptions {
 };
 
 /// Carries standard output and error of the ranks, each through a pipe of its own, to those of the launcher, whole
-/// line by whole line, and the launcher's own lines between them. Bytes are passed on as they are; with tags or times, each
-/// line begins with "[rank] ", "HH:MM:SS.mmm " or both, and a last line gets the newline that it lacks where another
-/// follows. Log files hold each stream as it was written.
+/// line by whole line, and the launcher's own lines between them. Bytes are passed on as they are; with tags or times,
+/// each line begins with "[rank] ", "HH:MM:SS.mmm " or both, and a last line gets the newline that it lacks where
+/// another follows. Log files hold each stream as it was written.
 class OutputRouter final : public JobOutput {
  public:
   /// Before any fork. Throws Error `system` if there are not enough descriptors, or a log file cannot be had.

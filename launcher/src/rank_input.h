@@ -10,8 +10,8 @@
 
 namespace shoal::detail {
 
-/// Standard input of the ranks, in the guard. One rank gets the guard's own, so that nothing more is taken from it than that
-/// rank reads; for all ranks it is pumped into a pipe each. Whoever has none reads /dev/null.
+/// Standard input of the ranks, in the guard. One rank gets the guard's own, so that nothing more is taken from it than
+/// that rank reads; for all ranks it is pumped into a pipe each. Whoever has none reads /dev/null.
 class RankInput {
  public:
   /// Before any fork. Throws Error `system`.

@@ -7,8 +7,8 @@
 namespace shoal::detail {
 
 /// Waits until somebody else's descriptor can be read, or written. Asio itself would make the open file non-blocking,
-/// and that file is shared with other programs: O_NONBLOCK is a property of the file, not of the descriptor. So Asio gets
-/// an epoll of one to wait on.
+/// and that file is shared with other programs: O_NONBLOCK is a property of the file, not of the descriptor. So Asio
+/// gets an epoll of one to wait on.
 class Readiness {
  public:
   enum class Of { reading, writing };

@@ -14,7 +14,8 @@
 namespace shoal::detail {
 namespace {
 
-// A job in the background must leave what is typed to the shell. A terminal that is not ours to control is nobody else's.
+// A job in the background must leave what is typed to the shell. A terminal that is not ours to control is nobody
+// else's.
 bool in_foreground() {
   const pid_t foreground = ::tcgetpgrp(STDIN_FILENO);
   return foreground < 0 || foreground == ::getpgrp();

@@ -18,12 +18,12 @@ namespace shoal::detail {
 /// continues as the shell wants it, and takes from a terminal what is typed while the job is in the foreground.
 class Relay {
  public:
-  /// Blocks, in this process, what a relay takes or must not be hurt by. Signals that it inherited as ignored (SIGHUP under
-  /// nohup, SIGTSTP where there is no job control) stay so.
+  /// Blocks, in this process, what a relay takes or must not be hurt by. Signals that it inherited as ignored (SIGHUP
+  /// under nohup, SIGTSTP where there is no job control) stay so.
   static sigset_t block_signals();
 
-  /// `forwarded`: what block_signals() gave. `input`: the writing end of the pipe into which standard input, a terminal,
-  /// goes; not open: nobody reads it.
+  /// `forwarded`: what block_signals() gave. `input`: the writing end of the pipe into which standard input, a
+  /// terminal, goes; not open: nobody reads it.
   Relay(Guard& guard, const sigset_t& forwarded, Descriptor input);
 
   /// Until the guard has ended.

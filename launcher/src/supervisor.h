@@ -55,10 +55,10 @@ struct JobPlan {
 ///     failure --- courtesy ---> TERM and CONT to all that are left --- grace ---> KILL
 ///
 /// Ranks without a session cannot be woken; under shoalrun they get their TERM at once. INT, TERM and HUP are
-/// passed on to the ranks, once, as what they are; the grace begins with them, and a second one means KILL. TSTP, CONT, USR1
-/// and USR2 are passed on as often as they come, QUIT has the table of who waits for whom printed. When all
-/// ranks have ended, what they left running is ended too: after a failure within the same grace, else it gets TERM
-/// after 0.2 s and KILL half a second later. If the launcher dies, everything gets KILL at once.
+/// passed on to the ranks, once, as what they are; the grace begins with them, and a second one means KILL. TSTP, CONT,
+/// USR1 and USR2 are passed on as often as they come, QUIT has the table of who waits for whom printed. When all ranks
+/// have ended, what they left running is ended too: after a failure within the same grace, else it gets TERM after 0.2
+/// s and KILL half a second later. If the launcher dies, everything gets KILL at once.
 class Supervisor {
  public:
   /// `ranks`: the processes of spawn_ranks(), by rank. `segment`, `board`, `plan` and `output` must outlive this.

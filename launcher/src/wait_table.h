@@ -8,7 +8,8 @@
 
 namespace shoal::detail {
 
-/// A rank as the launcher sees it from outside. What it wrote into the segment itself is believed by nobody but the reader.
+/// A rank as the launcher sees it from outside. What it wrote into the segment itself is believed by nobody but the
+/// reader.
 struct RankView {
   bool ended = false;           ///< Its process.
   std::string process_state{};  ///< "running", "sleeping", "stopped", ...; empty if not known.

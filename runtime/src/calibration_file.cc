@@ -2,8 +2,8 @@
 //
 //     {"schema": "shoal.calibration/1", "key": "shoal 0.1.0, ... 4 ranks", "hop_ns": 140.2, ...}
 //
-// It only ever spares a measurement. So whatever is wrong with a file, or with the place for it, is no error: the file is
-// as good as none.
+// It only ever spares a measurement. So whatever is wrong with a file, or with the place for it, is no error: the file
+// is as good as none.
 
 #include "calibration_file.h"
 
@@ -99,7 +99,8 @@ std::optional<Calibration> load_calibration(const fs::path& file, const std::str
                                   .yield_ns = kept.at("yield_ns").get<double>(),
                                   .cores = kept.at("cores").get<std::uint32_t>(),
                                   .cache_bytes = kept.at("cache_bytes").get<std::uint32_t>()};
-    // Numbers of other kinds, negative or with fractions, are turned into what a field holds: then they are not what was kept.
+    // Numbers of other kinds, negative or with fractions, are turned into what a field holds: then they are not what
+    // was kept.
     if (!is_plausible(calibration) || json_of(key, calibration) != kept) return std::nullopt;
     return calibration;
   } catch (const json::exception&) {

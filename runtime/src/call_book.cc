@@ -15,7 +15,8 @@ void add(std::atomic<std::uint64_t>& counter, std::uint64_t amount) {
 
 constexpr std::uint64_t kFailed = 1;
 
-// An even number: the lowest bit is free to tell a failure. The coarse clock costs a few nanoseconds, the exact one as much as a small call.
+// An even number: the lowest bit is free to tell a failure. The coarse clock costs a few nanoseconds, the exact one as
+// much as a small call.
 std::uint64_t coarse_now() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);

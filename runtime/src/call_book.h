@@ -50,16 +50,16 @@ struct RecordedCall {
 std::optional<RecordedCall> read_call(const RankState& state, std::uint64_t number);
 /// The world rank that a rank says it waits for; -1: none, or no rank of `world_size`.
 int awaited_by(const RankState& state, int world_size);
-/// Whether the rank has begun that collective call, or one after it on the same communicator; true also where its record
-/// does not go back far enough to tell.
+/// Whether the rank has begun that collective call, or one after it on the same communicator; true also where its
+/// record does not go back far enough to tell.
 bool may_have_begun(const RankState& state, const RecordedCall& call);
 /// Of the rank's last calls the latest that sent a message of that fingerprint. Those of point-to-point messages do not
 /// tell one call from another: there `bytes`, the message's size, does too.
 std::optional<RecordedCall> find_sent(const RankState& state, std::uint64_t fingerprint,
                                       std::optional<std::uint64_t> bytes);
 
-/// The latest collective call on the context's communicator that the rank has begun after the one with the context's number,
-/// if it has; none for calls without a number.
+/// The latest collective call on the context's communicator that the rank has begun after the one with the context's
+/// number, if it has; none for calls without a number.
 std::optional<RecordedCall> find_later(const RankState& state, const CallContext& context);
 
 /// The state of each world rank.

@@ -64,15 +64,15 @@ Error crossed_error(int rank, const CrossedWait& circle, const CallContext& cont
 /// communicator to be marked broken.
 std::optional<Error> unfitting_call_error(int rank, int world_size, const StateOf& state_of, CallContext& context);
 /// A message of another call came. The two ranks' first calls that do not fit are what it tells, where they are on
-/// record: the message may be of a later call, or be met in one, as ranks that only send do not wait. Where the sender is
-/// so far on that its call is not, what the message itself says.
+/// record: the message may be of a later call, or be met in one, as ranks that only send do not wait. Where the sender
+/// is so far on that its call is not, what the message itself says.
 Error foreign_message_error(int rank, const RankState& own, int peer, const RankState& theirs, const Arrived& arrived,
                             const CallContext& context);
-/// Of a peer that this rank waits for in a collective call: it has begun a later one on the communicator, so that what this
-/// rank waits for, unless it is there by now, will never be.
+/// Of a peer that this rank waits for in a collective call: it has begun a later one on the communicator, so that what
+/// this rank waits for, unless it is there by now, will never be.
 std::optional<Error> left_behind_error(int rank, int peer, const RankState& theirs, const CallContext& context);
-/// A message that `sender` sent was never received, and `receiver` has left. `rank`, which finds it, is one of them; only
-/// the receiver sees what it is.
+/// A message that `sender` sent was never received, and `receiver` has left. `rank`, which finds it, is one of them;
+/// only the receiver sees what it is.
 Error unread_error(int rank, int sender, int receiver, const RankState& sender_state,
                    const std::optional<Arrived>& message, const CallContext& context);
 /// The communicator broke on another rank, or earlier. The first that a rank hears of a mismatch or a lost peer

@@ -8,28 +8,28 @@
 #include <optional>
 #include <span>
 
-// A single-producer single-consumer channel of messages over memory that it does not own: a ring of envelopes, one cache
-// line for each message, and a ring of bytes for what does not fit into its envelope.
+// A single-producer single-consumer channel of messages over memory that it does not own: a ring of envelopes, one
+// cache line for each message, and a ring of bytes for what does not fit into its envelope.
 //
 //     envelopes    | 5: f, 8 bytes, payload | 6: f, 900 bytes, in the bytes up to `head` |  2  |  3  |  4  |
 //                                                                                    message 7 goes here
 //     bytes             tail                head
 //                 ......|payload of 6 ......|.....      [tail, head) is readable, the rest of the ring writable
 //
-// Message n, counted from 1, has envelope n modulo their number, whose own number is stored last. So the consumer looks at
-// one line only, the one where the next message will be, and for a message of up to 40 bytes one line crosses between the
-// cores; messages that follow one another are written without a look at how far the consumer is, until the envelopes are
-// used up.
+// Message n, counted from 1, has envelope n modulo their number, whose own number is stored last. So the consumer looks
+// at one line only, the one where the next message will be, and for a message of up to 40 bytes one line crosses
+// between the cores; messages that follow one another are written without a look at how far the consumer is, until the
+// envelopes are used up.
 //
-// A payload in memory that both sides reach can also stay where it is: its envelope then says where, and the producer is done
-// with it once the consumer has given the envelope back.
+// A payload in memory that both sides reach can also stay where it is: its envelope then says where, and the producer
+// is done with it once the consumer has given the envelope back.
 //
-// Positions in the bytes count from the beginning and only grow; position p lies at ring[p % ring size]. A payload begins at
-// a multiple of 16. `head` is written by the producer only, `tail` and `taken` by the consumer only, and each side keeps a
-// copy of the other's, so that it touches the other's line only when its copy says there is nothing to do.
+// Positions in the bytes count from the beginning and only grow; position p lies at ring[p % ring size]. A payload
+// begins at a multiple of 16. `head` is written by the producer only, `tail` and `taken` by the consumer only, and each
+// side keeps a copy of the other's, so that it touches the other's line only when its copy says there is nothing to do.
 //
-// Who publishes looks at the peer's `sleeping` next, with a barrier between the two (wait.h). The loads are sequentially
-// consistent for the same reason.
+// Who publishes looks at the peer's `sleeping` next, with a barrier between the two (wait.h). The loads are
+// sequentially consistent for the same reason.
 
 namespace shoal::detail {
 
@@ -100,8 +100,8 @@ class ChannelWriter {
         known_tail_(channel.control.consumer.tail.load(std::memory_order_acquire)),
         known_taken_(channel.control.consumer.taken.load(std::memory_order_acquire)) {}
 
-  /// Begins a message. One at a time: it must be written to its end before the next begins. `place`: where its payload, of
-  /// more than kInlineBytes, lies for the consumer too; 0: it is to be copied.
+  /// Begins a message. One at a time: it must be written to its end before the next begins. `place`: where its payload,
+  /// of more than kInlineBytes, lies for the consumer too; 0: it is to be copied.
   void open(MessageHeader header, const std::byte* payload, std::uint64_t place = 0) {
     header_ = header;
     payload_ = payload;

@@ -88,8 +88,8 @@ void Communicator::begin(const Call& call, std::optional<std::chrono::millisecon
     history_ = mixed(mixed(history_, detail::packed_kinds(call)), call.count);
     context_.fingerprint = detail::fingerprint_of(call, history_);
   } else {
-    // The two ends of a message make different calls, and need not have made equally many before; sizes are compared when
-    // the message comes.
+    // The two ends of a message make different calls, and need not have made equally many before; sizes are compared
+    // when the message comes.
     context_.sequence = 0;
     context_.fingerprint = detail::point_to_point_fingerprint(call.type, mixed(context_.communicator, 0));
   }

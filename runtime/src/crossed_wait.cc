@@ -8,9 +8,10 @@
 // call; one that waits for a message from point to point, of which nothing is in the channel, at least until the other
 // begins another call. So each of such a circle waits until the next leaves its call, and that is for ever.
 //
-// The facts are read one after the other while the ranks may go on. They are read twice: what held at both readings held
-// in between, since a rank that waits for the next to begin a call cannot have gone on and come back before it did. So all
-// held at one moment, between the two. Ranks that are stopped, or slow, are in no circle unless they are in one.
+// The facts are read one after the other while the ranks may go on. They are read twice: what held at both readings
+// held in between, since a rank that waits for the next to begin a call cannot have gone on and come back before it
+// did. So all held at one moment, between the two. Ranks that are stopped, or slow, are in no circle unless they are in
+// one.
 
 #include "crossed_wait.h"
 

@@ -9,8 +9,8 @@
 
 namespace shoal::detail {
 
-/// Ranks that wait for each other in a circle, each in a call that the next has not begun: no deadline is needed to know
-/// that none of them will ever go on.
+/// Ranks that wait for each other in a circle, each in a call that the next has not begun: no deadline is needed to
+/// know that none of them will ever go on.
 struct CrossedWait {
   int peer = -1;                             ///< For whom this rank waits, a world rank.
   RecordedCall ours;                         ///< The call in which it does,

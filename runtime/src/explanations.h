@@ -13,8 +13,8 @@
 namespace shoal::detail {
 
 /// SHOAL_EXPLAIN=1: what rank 0 of every communicator tells on standard error. A line when the first call of a kind
-/// (operation, algorithm, type, reduction, count, ranks) has ended, and one for each kind, with the mean of its calls, when
-/// the session ends.
+/// (operation, algorithm, type, reduction, count, ranks) has ended, and one for each kind, with the mean of its calls,
+/// when the session ends.
 class Explanations {
  public:
   /// Null unless SHOAL_EXPLAIN is 1. Throws Error `invalid_argument` for what is neither that, nor 0, nor empty.

@@ -13,8 +13,8 @@ struct Measured {
   std::array<int, 2> hop_cores{-1, -1};  ///< Two that the job may use; -1: it has no two.
 };
 
-/// Takes less than 50 ms. What cannot be measured is as in the reference table. The caller's thread stays on the cores it
-/// is allowed.
+/// Takes less than 50 ms. What cannot be measured is as in the reference table. The caller's thread stays on the cores
+/// it is allowed.
 Calibration measure_calibration(const Measured& measured);
 
 /// Whether these can be figures of a machine: what comes from a file, or a clock that was stopped, may be anything.

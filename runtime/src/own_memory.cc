@@ -34,7 +34,8 @@ int copy_all(decltype(process_vm_readv)* copy, pid_t process, std::span<std::byt
 
 OwnMemory::OwnMemory(const JobSegment::Mapping& mapping, int rank)
     : mapping_(mapping), rank_(rank), word_(word_of(rank, getpid())) {
-  // Yama lets a process be read by its ancestors; the job's other ranks are descendants of this one's parent, as a rule.
+  // Yama lets a process be read by its ancestors; the job's other ranks are descendants of this one's parent, as a
+  // rule.
   prctl(PR_SET_PTRACER, static_cast<unsigned long>(getppid()), 0, 0, 0);
   // Pairs with the acquire in try_to_copy.
   mapping_.rank(rank).word.store(reinterpret_cast<std::uintptr_t>(&word_), std::memory_order_release);

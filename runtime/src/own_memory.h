@@ -6,10 +6,10 @@
 
 #include "mapping.h"
 
-// Memory of a rank's own, out of which other ranks copy, and into it: by the kernel (process_vm_readv and process_vm_writev,
-// which take the same rights), in one copy, where it lets them.
-// Whether it does depends on both processes (users, namespaces, containers, Yama), so each tries with each other, once, on a
-// word that the other has put out for it, and writes down in the segment whether it worked.
+// Memory of a rank's own, out of which other ranks copy, and into it: by the kernel (process_vm_readv and
+// process_vm_writev, which take the same rights), in one copy, where it lets them. Whether it does depends on both
+// processes (users, namespaces, containers, Yama), so each tries with each other, once, on a word that the other has
+// put out for it, and writes down in the segment whether it worked.
 
 namespace shoal::detail {
 
@@ -26,7 +26,8 @@ class OwnMemory {
   /// Whether `peer` has found that it can copy from this rank.
   bool copied_by(int peer) const;
 
-  /// Copies from, or to, `address` in that rank's memory. Returns 0 or the error's number: ESRCH, where its process is gone.
+  /// Copies from, or to, `address` in that rank's memory. Returns 0 or the error's number: ESRCH, where its process is
+  /// gone.
   int copy_from(int peer, std::uint64_t address, std::span<std::byte> to) const;
   int copy_to(int peer, std::uint64_t address, std::span<const std::byte> from) const;
 

@@ -12,9 +12,9 @@ namespace shoal::detail {
 
 /// The job's calibration, which rank 0 loads or measures and puts into the segment, as all ranks see it.
 ///
-/// Rank 0 does so at the beginning of its first call, whichever that is, before it waits for anybody. So whoever waits for
-/// it waits for a rank that is not in a call yet, as the call that needs it would; no circle of ranks that wait for each
-/// other can have it in between.
+/// Rank 0 does so at the beginning of its first call, whichever that is, before it waits for anybody. So whoever waits
+/// for it waits for a rank that is not in a call yet, as the call that needs it would; no circle of ranks that wait for
+/// each other can have it in between.
 class ShmCalibration {
  public:
   ShmCalibration(const JobSegment::Mapping& mapping, int rank, const ShmWaiting& waiting)

@@ -65,8 +65,8 @@ class ShmFabric::Incoming {
     } else {
       fold_copies(place, bytes, context);
     }
-    // A sender that gave up meanwhile may have used its memory again, but has broken the communicator before: whoever read
-    // what it wrote then sees that. Pairs with the store of `broken`.
+    // A sender that gave up meanwhile may have used its memory again, but has broken the communicator before: whoever
+    // read what it wrote then sees that. Pairs with the store of `broken`.
     std::atomic_thread_fence(std::memory_order_acquire);
     if (waiting_.is_broken(context)) waiting_.throw_broken(context);
     reader_.consume_in_place();
@@ -211,8 +211,8 @@ void ShmFabric::leave() {
   segment_.rank_ended(rank_);
   if (!unfitting) error = find_unread(context);
   if (!error) return;
-  // A message is also left unread by ranks that have found this one gone, and left for that: it is their error, which they
-  // recorded before they left.
+  // A message is also left unread by ranks that have found this one gone, and left for that: it is their error, which
+  // they recorded before they left.
   const bool any_error = is_set(segment_.mapping().communicator(kAnyCommunicator).broken) || waiting_.job_aborted();
   if (!unfitting && any_error) return;
   mark_broken(context, *error);

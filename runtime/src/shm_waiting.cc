@@ -31,8 +31,8 @@ WaitPolicy ShmWaiting::policy_for(const CallContext& context) const {
   return policy;
 }
 
-// What others, or the launcher, have written down. Who leaves has written before what it had met: so whether anybody has left
-// is looked at first.
+// What others, or the launcher, have written down. Who leaves has written before what it had met: so whether anybody
+// has left is looked at first.
 std::optional<ShmWaiting::End> ShmWaiting::find_told(const Awaited& awaited, const CallContext& context) const {
   const auto left = [this](int peer) { return peer >= 0 && has_left(peer) ? peer : -1; };
   const int gone = std::max(left(awaited.from), left(awaited.to));
@@ -125,7 +125,8 @@ void ShmWaiting::compare_calls(const CallContext& context) const {
   if (mismatch) throw mismatch_error(rank_, *mismatch, context);
 }
 
-// Ranks whose calls meet nowhere: on two communicators, or one from point to point. All that are in the circle are told.
+// Ranks whose calls meet nowhere: on two communicators, or one from point to point. All that are in the circle are
+// told.
 void ShmWaiting::look_for_circles(const Awaited& awaited, const CallContext& context) const {
   constexpr std::uint64_t kRoom = std::uint64_t{1} << 32;
   const bool receives = awaited.from >= 0;

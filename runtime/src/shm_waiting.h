@@ -44,8 +44,8 @@ class ShmWaiting {
   /// All others of the call's communicator.
   void wake_others(const CallContext& context) const noexcept;
 
-  /// Throws `mismatch` for what came from `peer`, of another call than this one; if that is on another communicator, its
-  /// ranks are told as well.
+  /// Throws `mismatch` for what came from `peer`, of another call than this one; if that is on another communicator,
+  /// its ranks are told as well.
   [[noreturn]] void refuse_foreign(int peer, const Arrived& arrived, const CallContext& context) const;
   /// Writes a communicator's first error; false if it has one.
   bool record_error(CommunicatorState& state, int peer, const Error& error) const noexcept;

@@ -24,8 +24,8 @@ struct SimulatedMessage {
   std::uint64_t read = 0;
 };
 
-/// Messages that no channel holds, to be used again: in a large world most channels are empty most of the time, and none
-/// of them may keep memory for what it held once.
+/// Messages that no channel holds, to be used again: in a large world most channels are empty most of the time, and
+/// none of them may keep memory for what it held once.
 using SimulatedMessages = std::list<SimulatedMessage>;
 
 class SimulatedChannel {

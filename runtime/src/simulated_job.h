@@ -97,8 +97,8 @@ class SimulatedJob {
   void die(int rank);
   void finish(int rank);
 
-  /// Empty, or who waits for whom. Set when nobody can go on (and no call of those that wait fits another's badly, which
-  /// is then their error); wakes everybody.
+  /// Empty, or who waits for whom. Set when nobody can go on (and no call of those that wait fits another's badly,
+  /// which is then their error); wakes everybody.
   const std::string& deadlock() const { return deadlock_; }
   void resolve_standstill();
 

@@ -1,8 +1,8 @@
 // The lines are those of shared memory, written and read in the same order, with a scheduling point before each access:
 // a rank that overwrites what another still reads is found out by the values.
 //
-// Virtual time: a line is there `latency` after its rank arrived, whatever its payload; what is reached takes its bytes'
-// time, of the rank that reaches it.
+// Virtual time: a line is there `latency` after its rank arrived, whatever its payload; what is reached takes its
+// bytes' time, of the rank that reaches it.
 
 #include "simulation_window.h"
 

@@ -5,8 +5,8 @@
 
 namespace shoal::detail {
 
-/// Rounds of arrivals on flag lines that simulated ranks share. Each access to a line, or to what another rank shows, is
-/// a scheduling point of its own.
+/// Rounds of arrivals on flag lines that simulated ranks share. Each access to a line, or to what another rank shows,
+/// is a scheduling point of its own.
 class SimulationWindow : public Window {
  public:
   SimulationWindow(SimulatedJob& job, int rank, SimulationWaiting& waiting, CallBook& book)

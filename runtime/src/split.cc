@@ -1,5 +1,5 @@
-// Splitting a communicator: a ring all-gather of every rank's color and key, from which each rank works out its group by
-// itself; then the group's first rank takes a communicator from the fabric and tells the others its number.
+// Splitting a communicator: a ring all-gather of every rank's color and key, from which each rank works out its group
+// by itself; then the group's first rank takes a communicator from the fabric and tells the others its number.
 
 #include <algorithm>
 #include <array>

@@ -12,14 +12,15 @@
 // processes. Sleeps are bounded too, and between them the caller looks at what could make waiting pointless.
 //
 // Lost wake-ups cannot happen: the sleeper raises `sleeping` and then looks once more at what it waits for; the waker
-// publishes and then looks at `sleeping`. With a barrier between the two steps on either side one of them sees the other:
+// publishes and then looks at `sleeping`. With a barrier between the two steps on either side one of them sees the
+// other:
 //
 //     sleeper: sleeping = 1; barrier; look again; sleep while doorbell is as it was before
 //     waker:   publish;      barrier; sleeping?  then doorbell + 1, wake
 //
-// In the waker that barrier would stand in each publication, and last as long as a line's way between cores. So where the
-// kernel can do it the sleeper, who has time, has it made in all cores that run a rank (membarrier), and the waker's is
-// the compiler's alone.
+// In the waker that barrier would stand in each publication, and last as long as a line's way between cores. So where
+// the kernel can do it the sleeper, who has time, has it made in all cores that run a rank (membarrier), and the
+// waker's is the compiler's alone.
 
 namespace shoal::detail {
 

@@ -43,7 +43,8 @@ TEST(AllGatherBytes, AreAllButTheRightNeighboursChunkOutAndAllButTheOwnIn) {
 }
 
 TEST(AllGatherBytes, AreThoseOfTheTextbookWhereTheRanksDivideTheCountAndExactWhereTheyDoNot) {
-  // Elements that each rank sends by the ring: all chunks but its right neighbour's. 12 over 3: 4, 4, 4; 10 over 3: 4, 3, 3.
+  // Elements that each rank sends by the ring: all chunks but its right neighbour's. 12 over 3: 4, 4, 4; 10 over 3: 4,
+  // 3, 3.
   const std::map<std::pair<int, std::size_t>, std::vector<std::uint64_t>> sent_elements{
       {{1, 12}, {0}}, {{2, 12}, {6, 6}}, {{3, 12}, {8, 8, 8}}, {{4, 12}, {9, 9, 9, 9}},
       {{1, 10}, {0}}, {{2, 10}, {5, 5}}, {{3, 10}, {7, 7, 6}}, {{4, 10}, {7, 8, 8, 7}}};

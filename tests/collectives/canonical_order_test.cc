@@ -111,7 +111,8 @@ TEST(RingOrder, DiffersFromChunkToChunkAndIsThereforeNeverTheDefault) {
     all_reduce(comm, data, ReduceOp::sum, {.algorithm = Algorithm::ring});
     EXPECT_EQ((comm.traffic() - before).by_algorithm.begin()->first, "all_reduce:ring");
     // Chunk c begins with rank c + 1. In f32, 1e8 + 1 is 1e8:
-    //   1e8 + (1 + (-1e8 + 1)) = 0    1 + (1e8 + (1 + -1e8)) = 1    -1e8 + (1 + (1e8 + 1)) = 0    1 + (-1e8 + (1 + 1e8)) = 1
+    //   1e8 + (1 + (-1e8 + 1)) = 0     1 + (1e8 + (1 + -1e8)) = 1
+    //   -1e8 + (1 + (1e8 + 1)) = 0     1 + (-1e8 + (1 + 1e8)) = 1
     EXPECT_EQ(data, (std::vector<float>{0, 1, 0, 1}));
   });
   EXPECT_TRUE(ranks.all_passed()) << ranks;

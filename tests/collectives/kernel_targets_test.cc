@@ -281,8 +281,8 @@ void expect_alignment_chooses_no_nan(ReduceOp op, Bits quiet_nan) {
   }
 }
 
-// Which of two NaNs a sum keeps is the compiler's and the processor's choice, but ranks whose buffers lie differently must
-// not differ in it.
+// Which of two NaNs a sum keeps is the compiler's and the processor's choice, but ranks whose buffers lie differently
+// must not differ in it.
 TEST(EveryTarget, KeepsTheSameOfTwoNansAtEveryAlignment) {
   for (const std::int64_t target : targets()) {
     const OnTarget on_target(target);

@@ -1,5 +1,5 @@
-// Ranks that copy out of each other's own memory and into it: that they do, where the kernel lets them; and what becomes of
-// them when one of them is killed.
+// Ranks that copy out of each other's own memory and into it: that they do, where the kernel lets them; and what
+// becomes of them when one of them is killed.
 
 #include <gmock/gmock.h>
 

@@ -69,8 +69,8 @@ TEST(Segment, OfManyJobsAtOnceIsEachItsOwn) {
 
 // The first processes of two namespaces have the same numbers, and see the same /dev/shm.
 TEST(Segment, OfJobsInTwoProcessNamespacesIsEachItsOwn) {
-  const std::string job = 
-      std::string("SHOAL_SEGMENT=posix ") + SHOALRUN + " -n 2 --heap 1M --channel 4K " + rank_program() + " nowhere 0 -";
+  const std::string job = std::string("SHOAL_SEGMENT=posix ") + SHOALRUN + " -n 2 --heap 1M --channel 4K " +
+                          rank_program() + " nowhere 0 -";
   const std::string in_namespace =
       "unshare --pid --fork --kill-child sh -c '" + job + "; echo status $?' || echo none; ";
   for (int repeat = 0; repeat < 10; ++repeat) {

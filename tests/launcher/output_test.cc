@@ -99,7 +99,8 @@ TEST(Output, TagsEachLineWithItsRank) {
 
 TEST(Output, OfASlowReaderIsCompleteAndHeldBackMeanwhile) {
   RunningJob job({"-n", "2", "sh", "-c", "seq 1 1000000; echo ended >&2"});
-  // Nothing is read yet, so no rank can have got rid of its 6.9 MB: what it says then must not come, however long we wait.
+  // Nothing is read yet, so no rank can have got rid of its 6.9 MB: what it says then must not come, however long we
+  // wait.
   EXPECT_FALSE(job.says("ended", std::chrono::milliseconds(300)));
   const JobEnd end = job.wait();
   EXPECT_EQ(end.err, "ended\nended\n");

@@ -62,8 +62,8 @@ Call call(Operation operation, int root, std::uint64_t count = 1) {
   return {.operation = operation, .algorithm = Algorithm::linear, .type = DataType::i32, .root = root, .count = count};
 }
 
-/// Rank 0 is the root of many broadcasts and goes to a barrier. Rank 1, which comes when all are on the way, makes `fitting`
-/// of them and then a call of its own, which receives from rank 0.
+/// Rank 0 is the root of many broadcasts and goes to a barrier. Rank 1, which comes when all are on the way, makes
+/// `fitting` of them and then a call of its own, which receives from rank 0.
 void expect_text(int fitting, const Call& theirs, const Call& ours, const std::string& text) {
   run_on_both(2, [&](Communicator& comm, const Milestone* milestone) {
     std::vector<std::byte> data(theirs.count * 4);

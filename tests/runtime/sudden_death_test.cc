@@ -18,8 +18,8 @@
 #include "support/errors.h"
 #include "support/run_ranks.h"
 
-// A rank that is killed between two of its stores into shared memory (B37): the others find it lost as promptly as ever,
-// and the next job runs. Each place leaves the segment as it is there, written by the rank that is then killed.
+// A rank that is killed between two of its stores into shared memory (B37): the others find it lost as promptly as
+// ever, and the next job runs. Each place leaves the segment as it is there, written by the rank that is then killed.
 
 namespace shoal {
 namespace {

@@ -19,8 +19,8 @@ namespace {
 constexpr std::array<std::uint64_t, 4> kChannels{0, 16, 64, 4096};
 constexpr std::size_t kStaging = SimulationOptions{}.staging_bytes;
 
-/// In every second world there is just staging enough for blocks of 16 elements, and ranks reach some buffers, or all, or
-/// can copy out of what they do not reach and into it.
+/// In every second world there is just staging enough for blocks of 16 elements, and ranks reach some buffers, or all,
+/// or can copy out of what they do not reach and into it.
 struct Memory {
   SimulationOptions::Reach reach;
   bool copies;

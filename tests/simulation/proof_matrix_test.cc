@@ -36,8 +36,8 @@ class ProofMatrix : public testing::TestWithParam<int> {};
 
 TEST_P(ProofMatrix, EveryAlgorithmIsRightUnderEverySchedule) { expect_every_algorithm_right(GetParam(), 1, 100); }
 
-// Data of many blocks is too much for every schedule above in every world; here it goes through the widest channel, once for
-// each size, by the algorithm chosen and by the one that is chosen where there are no windows.
+// Data of many blocks is too much for every schedule above in every world; here it goes through the widest channel,
+// once for each size, by the algorithm chosen and by the one that is chosen where there are no windows.
 TEST_P(ProofMatrix, BroadcastsOfManyBlocksAreRight) {
   const int ranks = GetParam();
   for (const Algorithm algorithm : {Algorithm::automatic, Algorithm::pipelined}) {

@@ -1,6 +1,6 @@
 // mixed_operations OPERATIONS SEED: a program of ranks that make so many calls of all kinds, drawn at random, in
-// sub-communicators that work side by side, and check every element of every result and every byte counted. Now and then
-// all of them make a call together, and a sub-communicator is split again for a few calls.
+// sub-communicators that work side by side, and check every element of every result and every byte counted. Now and
+// then all of them make a call together, and a sub-communicator is split again for a few calls.
 
 #include <CLI/CLI.hpp>
 #include <iostream>

@@ -12,8 +12,8 @@
 
 namespace shoal::test {
 
-/// Runs mixed_operations on nine ranks with small channels: nothing is wrong, every rank did its part, and all that there
-/// is was used.
+/// Runs mixed_operations on nine ranks with small channels: nothing is wrong, every rank did its part, and all that
+/// there is was used.
 inline void expect_nothing_wrong(std::uint64_t operations, std::uint64_t seed, const std::string& groups) {
   const auto result = run_command({SHOALRUN, "-n", "9", "--channel", "16K", MIXED_OPERATIONS,
                                    std::to_string(operations), std::to_string(seed), "--groups", groups});

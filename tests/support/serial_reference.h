@@ -11,8 +11,8 @@
 #include "shoal/runtime/operation.h"
 #include "support/half_reference.h"
 
-// What tests expect, by plain serial loops that know nothing of algorithms: values that differ in every rank and position,
-// how vectors are cut, and reductions.
+// What tests expect, by plain serial loops that know nothing of algorithms: values that differ in every rank and
+// position, how vectors are cut, and reductions.
 
 namespace shoal::test {
 
@@ -101,8 +101,8 @@ T combined(ReduceOp op, T left, T right) {
   return op == ReduceOp::min ? std::min(left, right) : std::max(left, right);
 }
 
-/// The canonical tree as the design words it: far ranks first, distances halving, the lower rank left. The values, one a
-/// rank, are overwritten.
+/// The canonical tree as the design words it: far ranks first, distances halving, the lower rank left. The values, one
+/// a rank, are overwritten.
 template <class T>
 T serial_tree(ReduceOp op, std::span<T> values) {
   std::size_t distance = 1;

@@ -1,5 +1,5 @@
-// gloo's arm of the comparison, over TCP on the loopback, the only transport that Debian's has. It has no reduce_scatter
-// of this form.
+// gloo's arm of the comparison, over TCP on the loopback, the only transport that Debian's has. It has no
+// reduce_scatter of this form.
 //
 //     gloo_peer RANKS OP[,OP...] SIZE[,SIZE...] SECONDS
 #include <gloo/allgather.h>

@@ -4,7 +4,7 @@
 //
 //     hop_ns               a cache line's way from one pinned process to another
 //     barrierP_us          a counter that all P processes wait for: pause, then sched_yield, then futex
-//     rooflineP_SMiB_us    each of P processes reads its part of P vectors of S and writes the sum to its part of all P:
+//     rooflineP_SMiB_us    each of P processes reads its part of P vectors of S and writes the sum there:
 //                          the memory traffic of an all-reduce in place that touches every byte once
 //     copyP_SMiB_GBps      P processes that copy private memory at the same time, all together
 #include <immintrin.h>

@@ -30,9 +30,10 @@ void all_reduce(Communicator& comm, std::span<std::byte> data, DataType type, Re
 /// - slots, for S up to 16 KiB and P up to 64: the same.
 /// - direct, for all else up to 64 ranks: a step for each 64 KiB of the longest chunk (less with more than three ranks:
 ///   256 KiB / (P+1)), and one more; a rank sends and receives S + (P-2) C(r), 2 S (P-1)/P where P divides the count.
-/// - recursive_doubling, for more ranks and S up to 4 KiB: log2 P steps, each sending and receiving S. Where P is no power of
-///   two, those of the power of two below, and on some ranks two more, of which one sends and one receives S. Not where
-///   partial results are wider than the type (mean of integers; sum, prod and mean of bf16 and f16): there pairwise.
+/// - recursive_doubling, for more ranks and S up to 4 KiB: log2 P steps, each sending and receiving S. Where P is no
+///   power of two, those of the power of two below, and on some ranks two more, of which one sends and one receives S.
+///   Not where partial results are wider than the type (mean of integers; sum, prod and mean of bf16 and f16): there
+///   pairwise.
 /// - pairwise, else: P-1 steps for each 32 KiB, or part, of the longest chunk, and P-1; a rank sends 2 S - C(r) -
 ///   C(right neighbour) and receives S + (P-2) C(r), both 2 S (P-1)/P where P divides the count.
 ///

@@ -25,8 +25,8 @@ void reduce_scatter(Communicator& comm, std::span<std::byte> data, DataType type
 /// - tiny, for S up to 112 bytes and P up to 64: one step; a rank sends S - C(r) and receives (P-1) C(r).
 /// - direct, for all else up to 64 ranks: a step for each 64 KiB of the longest chunk (less with more than three ranks:
 ///   256 KiB / (P+1)), and one more where a buffer of the shared heap is shown; bytes as tiny.
-/// - recursive_halving, for more ranks and S up to 4 KiB, where P is a power of two: log2 P steps; a rank sends S - C(r) and
-///   receives P-1 chunks. Not where partial results are wider than the type (see all_reduce).
+/// - recursive_halving, for more ranks and S up to 4 KiB, where P is a power of two: log2 P steps; a rank sends S -
+///   C(r) and receives P-1 chunks. Not where partial results are wider than the type (see all_reduce).
 /// - pairwise, else: P-1 steps for each 32 KiB, or part, of the longest chunk; bytes as tiny.
 ///
 /// On request also ring, whose order differs by chunk.

@@ -43,15 +43,15 @@ class Communicator {
   /// Ranks that pass the same `color` form a communicator, numbered by `key` and, where keys are equal, by their rank
   /// here. A collective call. The new one works beside this one and others (ranks that share several must use them in
   /// the same order), may be split again, and gives back what it took when all its ranks have destroyed theirs; that
-  /// must be before the session ends. An error breaks only the communicator of the call; but ranks that share others may
-  /// find its unread messages there, as a mismatch.
+  /// must be before the session ends. An error breaks only the communicator of the call; but ranks that share others
+  /// may find its unread messages there, as a mismatch.
   ///
   /// Each rank sends 8 bytes to P-1 others, in P-1 steps, and the first of each new communicator 8 to each of its
   /// members. At most 1,023 communicators are open in a job at once: Error `system`.
   Communicator split(int color, int key = 0);
 
-  /// The figures by which the job chooses its algorithms, for cost(). Waits until world rank 0 has begun a call; may throw
-  /// as a call.
+  /// The figures by which the job chooses its algorithms, for cost(). Waits until world rank 0 has begun a call; may
+  /// throw as a call.
   Calibration calibration();
 
   /// True in a simulation without data: buffers have sizes, and must not be read or written. For algorithms.
@@ -60,10 +60,11 @@ class Communicator {
   // ---- For algorithms: inside perform() only ----------------------------------------------------------
 
   /// Sends `out` to rank `to` and returns when it is in the channel (up to the channel's capacity, that is before
-  /// the other side takes it; what the channel cannot hold is read out of the shared heap if it lies there). Counted as sent. `to` is another rank.
+  /// the other side takes it; what the channel cannot hold is read out of the shared heap if it lies there). Counted as
+  /// sent. `to` is another rank.
   void send(int to, std::span<const std::byte> out);
-  /// Lets what the next send to `to` will send be on its way, without waiting: so that several receivers take theirs at once.
-  /// That send must follow in this call, before any other to this rank.
+  /// Lets what the next send to `to` will send be on its way, without waiting: so that several receivers take theirs at
+  /// once. That send must follow in this call, before any other to this rank.
   void announce(int to, std::span<const std::byte> out) { fabric_->announce(world_of(to), out, context_); }
   /// Receives a message of exactly in.size() bytes from rank `from`.
   void recv(int from, std::span<std::byte> in);
@@ -93,16 +94,16 @@ class Communicator {
   /// The same for a notice: all of the payload.
   std::span<const std::byte> await_arrival(int rank);
 
-  /// Where `memory` lies, if it is in the job's shared heap or in staging: others may reach it there, from when this rank
-  /// has arrived with the place until it has seen all others arrive in a later round.
+  /// Where `memory` lies, if it is in the job's shared heap or in staging: others may reach it there, from when this
+  /// rank has arrived with the place until it has seen all others arrive in a later round.
   std::optional<detail::Place> place_of(std::span<const std::byte> memory) const;
-  /// Memory of this rank's that others reach, detail::kStagingBytes of it (less in a simulation that says so), for what is
-  /// shown in the next round; from when all others have arrived in the present one.
+  /// Memory of this rank's that others reach, detail::kStagingBytes of it (less in a simulation that says so), for what
+  /// is shown in the next round; from when all others have arrived in the present one.
   std::span<std::byte> staging();
   /// What another rank has shown in this call, where all reach it.
   std::span<std::byte> reach(detail::Place place, std::size_t bytes);
-  /// Whether the others can copy out of this rank's own memory, and into it. To be asked by all ranks of a call in which
-  /// that matters: it is then that they find out.
+  /// Whether the others can copy out of this rank's own memory, and into it. To be asked by all ranks of a call in
+  /// which that matters: it is then that they find out.
   bool others_copy() { return size_ > 1 && fabric_->window()->others_copy(context_); }
   /// Copies out of, or into, what `rank`, another one, has shown, wherever it lies.
   void copy_from(int rank, detail::Place place, std::span<std::byte> to);
@@ -124,7 +125,8 @@ class Communicator {
     made_before_[slot_of(asked, whole)] = {asked, whole, chosen};
   }
 
-  /// The figures to choose by, for a call that has not begun; `timeout` as for perform(), which counts this waiting, too.
+  /// The figures to choose by, for a call that has not begun; `timeout` as for perform(), which counts this waiting,
+  /// too.
   const Calibration& calibration_for(const Call& call, std::optional<std::chrono::milliseconds> timeout);
   /// Whether SHOAL_EXPLAIN wants to know from this rank how calls are chosen.
   bool explains() const noexcept { return explanations_ != nullptr; }

@@ -71,8 +71,9 @@ inline int member_count(const CallContext& context, int world_size) {
 /// What a rank can publish as it arrives.
 inline constexpr std::size_t kArrivalBytes = 112;
 
-/// Where something lies that a rank shows the others: what it writes into its arrival, for them to go there. That is memory
-/// that all ranks of the job reach, or the rank's own, out of which and into which the others can only copy. 0: nowhere.
+/// Where something lies that a rank shows the others: what it writes into its arrival, for them to go there. That is
+/// memory that all ranks of the job reach, or the rank's own, out of which and into which the others can only copy. 0:
+/// nowhere.
 using Place = std::uint64_t;
 inline constexpr Place kOwnMemory = Place{1} << 63;
 constexpr bool in_own_memory(Place place) noexcept { return (place & kOwnMemory) != 0; }
@@ -97,8 +98,8 @@ inline constexpr std::size_t kStagingBytes = std::size_t{256} << 10;
 /// and streams has no place here.
 ///
 /// What does not fit into a line is shown by its Place: where it lies, if the others reach that, or copied into this
-/// rank's staging. There are two of these too, and the same holds for them: that for round n may be written once all have
-/// arrived in n-1. Memory of the caller's that was shown needs one more round before the call returns.
+/// rank's staging. There are two of these too, and the same holds for them: that for round n may be written once all
+/// have arrived in n-1. Memory of the caller's that was shown needs one more round before the call returns.
 class Window {
  public:
   Window() = default;
@@ -106,15 +107,15 @@ class Window {
   Window& operator=(const Window&) = delete;
   virtual ~Window() = default;
 
-  /// Publishes `payload` for round `context.round`. `read_by_others`: bytes of it that others await, all together, which
-  /// are charged as sent.
+  /// Publishes `payload` for round `context.round`. `read_by_others`: bytes of it that others await, all together,
+  /// which are charged as sent.
   virtual void arrive(std::span<const std::byte> payload, std::uint64_t read_by_others, CallContext& context) = 0;
 
   /// The same with a payload that is no data of the caller's, and not charged.
   virtual void arrive_with_notice(std::span<const std::byte> notice, CallContext& context) = 0;
 
-  /// Waits until world rank `peer` has arrived in round `context.round`. Returns its payload, kArrivalBytes, which stays
-  /// until this rank arrives in the next round. Throws as Fabric::transfer.
+  /// Waits until world rank `peer` has arrived in round `context.round`. Returns its payload, kArrivalBytes, which
+  /// stays until this rank arrives in the next round. Throws as Fabric::transfer.
   virtual std::span<const std::byte> await(int peer, CallContext& context) = 0;
 
   /// Where `memory` lies, if the others reach it.
@@ -124,8 +125,8 @@ class Window {
   /// What a peer has shown. Throws Error `system` for a place that is none.
   virtual std::span<std::byte> reach(Place place, std::size_t bytes, const CallContext& context) = 0;
 
-  /// Whether all others of the call's communicator can copy out of this rank's own memory, and into it, as far as it knows:
-  /// they find out, each for itself, when they are asked this, too. May come to be true, does not cease to be.
+  /// Whether all others of the call's communicator can copy out of this rank's own memory, and into it, as far as it
+  /// knows: they find out, each for itself, when they are asked this, too. May come to be true, does not cease to be.
   virtual bool others_copy(const CallContext& context) = 0;
   /// Copies out of, or into, what world rank `peer` has shown, wherever that lies. Throws as await.
   virtual void copy_from(int peer, Place place, std::span<std::byte> to, CallContext& context) = 0;
@@ -155,8 +156,8 @@ class Fabric {
   /// Moves both messages completely. Throws Error: mismatch, timeout, peer_lost, broken.
   virtual void transfer(const Transfer& transfer, CallContext& context) = 0;
 
-  /// Lets what the next transfer sends to world rank `to` be on its way: as much of it as goes without waiting. That transfer
-  /// must follow in the same call. A fabric need not do anything.
+  /// Lets what the next transfer sends to world rank `to` be on its way: as much of it as goes without waiting. That
+  /// transfer must follow in the same call. A fabric need not do anything.
   virtual void announce(int /*to*/, std::span<const std::byte> /*out*/, CallContext& /*context*/) {}
 
   /// Breaks the communicator for all its ranks and wakes them, unless it is broken already: first error wins.

@@ -95,8 +95,8 @@ class JobSegment {
   int awaited_by(int rank) const;
   /// Its last calls, at most 256, the latest last.
   std::vector<PastCall> recent_calls(int rank) const;
-  /// A digest of all that calls change as they go on. As long as it stays the same while ranks are in calls, none of them
-  /// moved anything.
+  /// A digest of all that calls change as they go on. As long as it stays the same while ranks are in calls, none of
+  /// them moved anything.
   std::uint64_t progress() const;
 
   struct Mapping;  // The runtime's own view; defined in runtime/src.

@@ -93,8 +93,9 @@ struct Call {
   DataType type = DataType::byte;
   ReduceOp reduce_op = ReduceOp::sum;
   std::int32_t root = -1;  ///< Rank of the communicator; -1 for operations without a root.
-  /// Elements that every rank must agree on (the whole vector); 0 where ranks may differ (v-operations). Of send, recv and
-  /// exchange those of the message, for exchange the one that goes out; ranks agree on the bytes of each that arrives.
+  /// Elements that every rank must agree on (the whole vector); 0 where ranks may differ (v-operations). Of send, recv
+  /// and exchange those of the message, for exchange the one that goes out; ranks agree on the bytes of each that
+  /// arrives.
   std::uint64_t count = 0;
   /// Transfers that this rank makes, where the caller knows it, for error texts; 0 where it does not.
   std::uint32_t steps = 0;

@@ -14,8 +14,8 @@ namespace shoal {
 /// outlive the communicators and memory it gives out. Its end is no barrier: what this rank has sent can still be
 /// read, and whoever waits for more from it gets `peer_lost`.
 ///
-/// Throws Error `system` if the segment cannot be attached or its rank is taken by another process; `invalid_argument` for
-/// what SHOAL_LOG and SHOAL_TIMEOUT cannot say.
+/// Throws Error `system` if the segment cannot be attached or its rank is taken by another process; `invalid_argument`
+/// for what SHOAL_LOG and SHOAL_TIMEOUT cannot say.
 class Session {
  public:
   Session();

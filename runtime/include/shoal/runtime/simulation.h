@@ -20,7 +20,7 @@ struct SimulationOptions {
   std::uint64_t seed = 1;
 
   enum class Schedule : std::uint8_t {
-    random,  ///< A rank may be interrupted at each transfer, piece of a message and flag; any that can go on may be next.
+    random,  ///< A rank may be interrupted at each transfer, piece of a message and flag; any that can may go on.
     in_order  ///< Ranks go on in the order in which they became able to; messages move whole. For large worlds.
   };
   Schedule schedule = Schedule::random;
@@ -30,13 +30,15 @@ struct SimulationOptions {
   std::uint64_t channel_bytes = std::uint64_t{64} << 10;
   static constexpr std::uint64_t kUnbounded = std::numeric_limits<std::uint64_t>::max();
 
-  /// Which of the callers' buffers other ranks reach where they lie, as those in a job's shared heap. `some`: any, drawn
-  /// for each buffer.
+  /// Which of the callers' buffers other ranks reach where they lie, as those in a job's shared heap. `some`: any,
+  /// drawn for each buffer.
   enum class Reach : std::uint8_t { none, some, all };
   Reach reach = Reach::none;
-  /// In half of the calls, drawn for each rank, the others can copy out of all its buffers, as by the kernel where it lets them.
+  /// In half of the calls, drawn for each rank, the others can copy out of all its buffers, as by the kernel where it
+  /// lets them.
   bool copies = false;
-  /// What a rank can show the others of all else in one round; at least 64 for each rank, and at most what real ones have.
+  /// What a rank can show the others of all else in one round; at least 64 for each rank, and at most what real ones
+  /// have.
   std::size_t staging_bytes = detail::kStagingBytes;
 
   /// Messages have sizes but no content: buffers are never read or written. For worlds too large to hold the data.
