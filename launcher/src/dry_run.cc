@@ -38,7 +38,9 @@ std::string describe_job(const CommandLine& line, const AllowedCores& allowed, c
   const std::uint64_t bytes = JobSegment::bytes_needed(line.shape());
   text << "shared memory: " << bytes << " bytes (" << format_bytes(bytes)
        << ") of addresses, taken from memory as they are touched; a heap of " << format_bytes(line.heap_bytes)
-       << " for each rank, a channel of " << format_bytes(line.channel_bytes) << " for each ordered pair\n";
+       << " for each rank, a channel of " << format_bytes(line.channel_bytes)
+       << " for each ordered pair; with SHOAL_SEGMENT=posix " << format_bytes(JobSegment::bytes_reserved(line.shape()))
+       << " are taken at the start\n";
   for (int rank = 0; rank < ranks; ++rank) {
     const RankProgram& program = line.program_of(rank);
     text << describe_binding(rank, placement[static_cast<std::size_t>(rank)], cores) << "\n";

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -113,9 +114,10 @@ Geometry Geometry::of(const JobShape& shape) {
   geometry.envelopes = page_aligned(geometry.channels + pairs * sizeof(ChannelControl));
   geometry.rings =
       page_aligned(geometry.envelopes + pairs * envelopes_beside(geometry.channel_bytes) * sizeof(Envelope));
-  geometry.staging = page_aligned(geometry.rings + pairs * geometry.channel_bytes);
-  geometry.heaps = geometry.staging + kCommunicators * ranks * 2 * kStagingBytes;
-  geometry.segment_bytes = geometry.heaps + ranks * geometry.heap_bytes;
+  geometry.heaps = page_aligned(geometry.rings + pairs * geometry.channel_bytes);
+  geometry.staging = geometry.heaps + ranks * geometry.heap_bytes;
+  geometry.reserved_bytes = geometry.staging + ranks * 2 * kStagingBytes;
+  geometry.segment_bytes = geometry.staging + kCommunicators * ranks * 2 * kStagingBytes;
   return geometry;
 }
 
@@ -151,6 +153,15 @@ JobSegment::Mapping::~Mapping() {
   }
 }
 
+bool JobSegment::Mapping::reserve_staging(std::uint32_t slot, int rank) const noexcept {
+  if (header().reserved == 0) return true;
+  std::byte* const begin = staging(slot, rank, 0).data();
+  const std::size_t bytes = 2 * detail::kStagingBytes;
+  if (madvise(begin, bytes, MADV_POPULATE_WRITE) == 0) return true;
+  if (errno != EINVAL) return false;  // Kernels before 5.14 do not know it.
+  return posix_fallocate(descriptor, begin - &at<std::byte>(0), static_cast<off_t>(bytes)) == 0;
+}
+
 void JobSegment::Mapping::wake_all() const noexcept {
   for (std::uint32_t rank = 0; rank < geometry.ranks; ++rank) {
     detail::wake(this->rank(static_cast<int>(rank)));
@@ -160,10 +171,11 @@ void JobSegment::Mapping::wake_all() const noexcept {
 JobSegment::JobSegment(std::shared_ptr<Mapping> mapping) : mapping_(std::move(mapping)) {}
 
 std::uint64_t JobSegment::bytes_needed(const JobShape& shape) { return Geometry::of(shape).segment_bytes; }
+std::uint64_t JobSegment::bytes_reserved(const JobShape& shape) { return Geometry::of(shape).reserved_bytes; }
 
 JobSegment JobSegment::create(const JobShape& shape) {
   const Geometry geometry = Geometry::of(shape);
-  int fd = detail::make_segment_file(geometry.segment_bytes);
+  auto [fd, reserved] = detail::make_segment_file(geometry.segment_bytes, geometry.reserved_bytes);
   // Out of the way of the low numbers that shells and their scripts use: `exec 3<file` would replace it.
   constexpr int kOutOfTheWay = 64;
   if (const int high = fcntl(fd, F_DUPFD_CLOEXEC, kOutOfTheWay); high >= 0) {
@@ -191,6 +203,7 @@ JobSegment JobSegment::create(const JobShape& shape) {
   const auto [one, other] = far_apart(allowed.cores, shape.ranks);
   header->hop_cores[0] = one;
   header->hop_cores[1] = other;
+  header->reserved = reserved ? 1 : 0;
   header->magic = detail::kMagic;
   return JobSegment(std::move(mapping));
 }

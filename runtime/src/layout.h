@@ -39,6 +39,7 @@ struct alignas(kApart) SegmentHeader {
   std::uint64_t heap_bytes;
   std::uint32_t cores;        ///< Ranks that can run at once, as read when the job was launched.
   std::int32_t hop_cores[2];  ///< Two cores that it may use, far apart; -1: it has no two.
+  std::uint32_t reserved;     ///< 1: memory is reserved before it is touched, since there might be none by then.
 };
 
 /// States of a record that several may try to write and the first one does. Who writes a communicator's error adds its
@@ -146,8 +147,9 @@ struct Geometry {
   std::uint64_t channels = 0;
   std::uint64_t envelopes = 0;
   std::uint64_t rings = 0;
-  std::uint64_t staging = 0;
   std::uint64_t heaps = 0;
+  std::uint64_t staging = 0;         ///< Of the world, then of the other communicators.
+  std::uint64_t reserved_bytes = 0;  ///< All that is used before there are others, from the start of the segment.
   std::uint64_t segment_bytes = 0;
 
   /// Throws Error `invalid_argument` naming what does not fit.

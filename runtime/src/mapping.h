@@ -58,6 +58,9 @@ struct JobSegment::Mapping {
     return {&at<std::byte>(geometry.heaps + index(rank) * geometry.heap_bytes), geometry.heap_bytes};
   }
 
+  /// Makes sure that this staging, of both parities, can be touched; false: there is no memory for it.
+  bool reserve_staging(std::uint32_t slot, int rank) const noexcept;
+
   /// Wakes every rank, so that it looks at what could end its waiting.
   void wake_all() const noexcept;
 

@@ -7,9 +7,12 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -72,31 +75,48 @@ int open_unnamed() {
                   bytes, format_bytes(bytes), format_bytes(available)));
 }
 
-int make_posix(std::uint64_t bytes) {
-  Guarded file(open_unnamed());
+/// What the machine can give without taking it from running programs.
+std::uint64_t available_memory() {
+  std::ifstream file("/proc/meminfo");
+  std::uint64_t kibibytes = 0;
+  for (std::string name; file >> name; file.ignore(std::numeric_limits<std::streamsize>::max(), '\n'))
+    if (name == "MemAvailable:" && file >> kibibytes) return kibibytes << 10;
+  return std::numeric_limits<std::uint64_t>::max();
+}
+
+/// Room for `file`, as far as can be known: /dev/shm may be allowed more than there is.
+std::uint64_t available_to(int file) {
   struct statvfs space {};
-  const bool known = fstatvfs(file.get(), &space) == 0;
-  const std::uint64_t available = known ? std::uint64_t{space.f_bavail} * space.f_frsize : 0;
-  if (known && space.f_blocks > 0 && available < bytes) fail_for_space(bytes, available);
-  const int error = posix_fallocate(file.get(), 0, static_cast<off_t>(bytes));
-  if (error == ENOSPC) fail_for_space(bytes, available);
-  if (error != 0) fail(fmt::format("shared memory of {} bytes cannot be had in /dev/shm", bytes), error);
+  const std::uint64_t memory = available_memory();
+  if (fstatvfs(file, &space) != 0 || space.f_blocks == 0) return memory;
+  return std::min<std::uint64_t>(memory, std::uint64_t{space.f_bavail} * space.f_frsize);
+}
+
+int make_posix(std::uint64_t bytes, std::uint64_t reserved) {
+  Guarded file(open_unnamed());
+  if (ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
+    fail(fmt::format("shared memory of {} bytes cannot be had in /dev/shm", bytes), errno);
+  const std::uint64_t available = available_to(file.get());
+  if (available < reserved) fail_for_space(reserved, available);
+  const int error = posix_fallocate(file.get(), 0, static_cast<off_t>(reserved));
+  if (error == ENOSPC) fail_for_space(reserved, available);
+  if (error != 0) fail(fmt::format("shared memory of {} bytes cannot be reserved in /dev/shm", reserved), error);
   return file.release();
 }
 
 }  // namespace
 
-int make_segment_file(std::uint64_t bytes) {
+SegmentFile make_segment_file(std::uint64_t bytes, std::uint64_t reserved) {
   const char* text = std::getenv("SHOAL_SEGMENT");
   const std::string_view asked = text != nullptr ? text : "";
-  if (asked == "posix") return make_posix(bytes);
+  if (asked == "posix") return {.descriptor = make_posix(bytes, reserved), .reserved = true};
   if (!asked.empty() && asked != "memfd" && asked != "auto")
     throw Error(ErrorCode::invalid_argument, fmt::format("SHOAL_SEGMENT={}: it is auto, memfd or posix", asked));
   const int memfd = memfd_create("shoal", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (memfd >= 0) return make_memfd(memfd, bytes);
+  if (memfd >= 0) return {.descriptor = make_memfd(memfd, bytes), .reserved = false};
   const bool unknown_here = errno == ENOSYS || errno == EPERM || errno == EACCES;
   if (asked == "memfd" || !unknown_here) fail("shared memory cannot be had (memfd_create)", errno);
-  return make_posix(bytes);
+  return {.descriptor = make_posix(bytes, reserved), .reserved = true};
 }
 
 }  // namespace shoal::detail

@@ -240,6 +240,13 @@ std::uint64_t ShmFabric::open_communicator(std::span<const int> members) {
     if (!state.handles.compare_exchange_strong(handles, static_cast<std::uint32_t>(members.size()),
                                                std::memory_order_acq_rel))
       continue;
+    for (const int member : members) {
+      if (segment_.mapping().reserve_staging(slot, member)) continue;
+      state.handles.store(0, std::memory_order_release);
+      throw Error(ErrorCode::system, "rank " + std::to_string(rank_) + ": split: no shared memory is left for the " +
+                                         std::to_string(2 * kStagingBytes >> 10) +
+                                         " KiB that each rank of a communicator needs; a smaller --heap leaves more");
+    }
     // Ours alone until the others hear of it, by a message.
     state.broken.store(static_cast<std::uint32_t>(Once::unset), std::memory_order_relaxed);
     for (const int member : members)

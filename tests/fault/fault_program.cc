@@ -3,7 +3,7 @@
 //     fault_program MOMENT RANK ACTION
 //
 // MOMENT: before (the session), between (two calls), last (before its session ends), end (when its session is over), or
-// nowhere; in a call a rank is struck by SHOAL_FAULT. ACTION: kill, segv, abort, stop, exit:N, throw. Each rank first
+// nowhere; in a call a rank is struck by SHOAL_FAULT. split: RANK is how many communicators are open at once. ACTION: kill, segv, abort, stop, exit:N, throw. Each rank first
 // prints "RANK pid PID".
 #include <shoal/shoal.h>
 #include <unistd.h>
@@ -58,11 +58,26 @@ void call_everything(Communicator& world) {
   shoal::all_to_all_v(world, all, counts, other, counts);
 }
 
+/// So many communicators of all ranks, in each of which every rank shows the others what lies in its staging.
+int split_often(Communicator& world, int communicators) {
+  std::vector<Communicator> open;
+  std::vector<float> data(4096, 1.0F);
+  for (int i = 0; i < communicators; ++i) {
+    open.push_back(world.split(0));
+    shoal::all_reduce(open.back(), data, shoal::ReduceOp::max, {.algorithm = shoal::Algorithm::slots});
+  }
+  return data.front() == 1.0F ? 0 : 1;
+}
+
 int run(const std::string& moment, int victim, const std::string& action) {
   const char* rank_text = std::getenv("SHOAL_RANK");
   const int rank = rank_text != nullptr ? std::atoi(rank_text) : 0;
   const auto is_here = [&](std::string_view here) { return rank == victim && moment == here; };
   std::cout << rank << " pid " + std::to_string(::getpid()) + "\n" << std::flush;
+  if (moment == "split") {
+    shoal::Session session;
+    return split_often(session.world(), victim);
+  }
   if (is_here("before")) meet_end(action);
   {
     shoal::Session session;

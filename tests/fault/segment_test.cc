@@ -9,6 +9,7 @@
 namespace shoal::test {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -41,14 +42,18 @@ TEST(Segment, InSharedMemoryThatIsTooSmallIsRefusedWithWhatToDoAndNoSignal) {
   if (::geteuid() != 0) GTEST_SKIP() << "mounting takes root";
   const std::string mount = "mount -t tmpfs -o size=64m none /dev/shm || exit 77; export SHOAL_SEGMENT=posix; ";
   const std::string job = std::string(SHOALRUN) + " -n 8 --channel 4K --heap ";
-  const std::string program = " " + rank_program() + " nowhere 0 -; echo status $?; ";
+  const std::string end_of_job = " >/dev/null; echo status $?; ";
+  const auto program = [&](const std::string& does) { return " " + rank_program() + " " + does + " -" + end_of_job; };
+  // 4 MiB are reserved for each communicator of eight: five more of them fit, thirty do not.
   RunningJob inside({"-n", "1", "unshare", "-m", "sh", "-c",
-                     mount + job + "64M" + program + job + "2K" + program + "ls -A /dev/shm"});
+                     mount + job + "64M" + program("nowhere 0") + job + "2K" + program("nowhere 0") + job + "2K" +
+                         program("split 5") + job + "2K" + program("split 30") + "ls -A /dev/shm"});
   const JobEnd end = inside.wait();
   if (end.exit_code == 77 || end.out.empty()) GTEST_SKIP() << "no mounting here: " << end.err;
-  EXPECT_THAT(lines_of(end.out).front(), "status 1");
+  EXPECT_THAT(lines_of(end.out), ElementsAre("status 1", "status 0", "status 0", "status 1"));
   EXPECT_THAT(end.err, HasSubstr("cannot be had in /dev/shm: needs "));
   EXPECT_THAT(end.err, HasSubstr(", has 64.0 MiB; a smaller --heap needs less, a container gets more by --shm-size"));
+  EXPECT_THAT(end.err, HasSubstr("split: no shared memory is left for the 512 KiB that each rank of a communicator"));
   EXPECT_THAT(end.err, Not(HasSubstr("SIGBUS")));
   EXPECT_THAT(inside.left_behind(), IsEmpty());
 }

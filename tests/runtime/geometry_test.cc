@@ -34,10 +34,11 @@ TEST(Geometry, PartsFollowOneAnotherWithoutOverlap) {
   EXPECT_EQ(g.envelopes % 4096, 0U);
   EXPECT_GE(g.rings, g.envelopes + 9 * 1024U);
   EXPECT_EQ(g.rings % 4096, 0U);
-  EXPECT_GE(g.staging, g.rings + 9 * 1024);
-  EXPECT_EQ(g.staging % 4096, 0U);
-  EXPECT_EQ(g.heaps, g.staging + 1024 * 3 * 2 * 262'144U);
-  EXPECT_EQ(g.segment_bytes, g.heaps + 3 * 8192);
+  EXPECT_GE(g.heaps, g.rings + 9 * 1024);
+  EXPECT_EQ(g.heaps % 4096, 0U);
+  EXPECT_EQ(g.staging, g.heaps + 3 * 8192);
+  EXPECT_EQ(g.reserved_bytes, g.staging + 3 * 2 * 262'144U);
+  EXPECT_EQ(g.segment_bytes, g.staging + 1024 * 3 * 2 * 262'144U);
 }
 
 TEST(Geometry, ShapesThatCannotBeAreRefusedByName) {

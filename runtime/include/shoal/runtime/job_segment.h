@@ -68,6 +68,9 @@ class JobSegment {
 
   /// Bytes that a job of this shape maps (most of them never touched).
   static std::uint64_t bytes_needed(const JobShape& shape);
+  /// What of that is taken from the start where memory has to be reserved: all but the staging of communicators that a
+  /// split makes, 512 KiB for each of their ranks.
+  static std::uint64_t bytes_reserved(const JobShape& shape);
 
   /// The value of SHOAL_JOB for processes that inherit descriptor().
   std::string reference() const;
