@@ -52,10 +52,8 @@ TEST_P(ProofMatrix, BroadcastsOfManyBlocksAreRight) {
           simulate(ranks, [&](Communicator& comm) { calls[0].run(comm); }, {.seed = count, .channel_bytes = 4096});
       ASSERT_TRUE(result.ok()) << result;
       EXPECT_EQ(difference_from_cost(result, calls), "") << count << " by " << name(algorithm);
-      const bool forced = algorithm != Algorithm::automatic;
-      EXPECT_TRUE(result.ranks[0].traffic.by_algorithm.contains(forced || ranks == 1 ? "broadcast:pipelined"
-                                                                                     : "broadcast:direct"))
-          << count << " by " << name(algorithm);
+      const std::string chosen = algorithm != Algorithm::automatic ? "pipelined" : ranks == 1 ? "binomial" : "direct";
+      EXPECT_TRUE(result.ranks[0].traffic.by_algorithm.contains("broadcast:" + chosen)) << count << ": not " << chosen;
     }
   }
 }
