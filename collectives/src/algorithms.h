@@ -87,7 +87,7 @@ void all_reduce_tiny(Communicator& comm, std::span<const std::byte> in, std::spa
                      DataType type);
 
 void all_reduce_slots(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out, ReduceOp op,
-                      DataType type);
+                      DataType type, Showing showing);
 void all_reduce_direct(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out, ReduceOp op,
                        DataType type, Showing showing);
 

@@ -22,7 +22,8 @@ void run(Communicator& comm, Call call, std::span<const std::byte> in, std::span
   select_algorithm(comm, call, call.count, options);
   comm.perform(call, options.timeout, [&] {
     if (call.algorithm == Algorithm::tiny) return all_reduce_tiny(comm, in, out, call.reduce_op, call.type);
-    if (call.algorithm == Algorithm::slots) return all_reduce_slots(comm, in, out, call.reduce_op, call.type);
+    if (call.algorithm == Algorithm::slots)
+      return all_reduce_slots(comm, in, out, call.reduce_op, call.type, showing_of(comm, call));
     if (call.algorithm == Algorithm::direct)
       return all_reduce_direct(comm, in, out, call.reduce_op, call.type, showing_of(comm, call));
     if (call.algorithm == Algorithm::recursive_doubling)

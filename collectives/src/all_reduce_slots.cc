@@ -1,8 +1,9 @@
-// All-reduce by slots: every rank copies its vector into its staging, reads those of all others, and combines all P
-// along the canonical tree by itself. The operands are the same everywhere, so all ranks end with the same bits.
+// All-reduce by slots: every rank shows its vector, reads those of all others, and combines all P along the canonical
+// tree by itself. The operands are the same everywhere, so all ranks end with the same bits.
 //
-// One step for each staging-full, of which most vectors that are worth it are less than one. A rank's vector is read by
-// P-1 others: more bytes than the direct algorithm's, and one step where that takes two.
+// One step for each staging-full, of which most vectors that are worth it are less than one, and one more where a
+// rank's vector lies in the shared heap: it is shown there, and must stay until all have read it. A rank's vector is
+// read by P-1 others: more bytes than the direct algorithm's, and one step where that takes two.
 
 #include "algorithms.h"
 #include "notices.h"
@@ -10,22 +11,31 @@
 namespace shoal::detail {
 
 void all_reduce_slots(Communicator& comm, std::span<const std::byte> in, std::span<std::byte> out, ReduceOp op,
-                      DataType type) {
+                      DataType type, Showing showing) {
+  // What this rank writes its result over while others may read it still is copied.
+  const auto place = place_to_show(comm, in, in.data() == out.data() ? Showing::copies : showing);
+  std::size_t block_bytes = comm.size() == 1 ? kStagingBytes : comm.staging().size() / kBlockUnit * kBlockUnit;
   Notices notices(comm);
   ByRank<const std::byte*> operands(static_cast<std::size_t>(comm.size()));
-  const std::size_t block_bytes = comm.size() == 1 ? kStagingBytes : comm.staging().size() / kBlockUnit * kBlockUnit;
   for (std::uint64_t round = 0; round < blocks_in(in.size(), block_bytes); ++round) {
+    Notice notice{.data_in_place = place ? 1U : 0U};
+    if (place) notice.data = *place;
+    if (!place && comm.size() > 1) notice.data = stage(comm, block_of(in, round, block_bytes));
+    notices.arrive(notice);
+    notices.await_all();
+    if (notices.all_in_place()) block_bytes = in.size();
     const auto block = block_of(in, round, block_bytes);
     comm.charge(read_by_all(comm, block.size()), 0);
-    notices.arrive({.data = comm.size() == 1 ? 0 : stage(comm, block)});
-    notices.await_all();
     operands[static_cast<std::size_t>(comm.rank())] = block.data();
     visit_others(comm, [&](int rank) {
-      operands[static_cast<std::size_t>(rank)] = comm.reach(notices.of(rank).data, block.size()).data();
+      const Notice& theirs = notices.of(rank);
+      const std::uint64_t begin = theirs.data_in_place != 0 ? round * block_bytes : 0;
+      operands[static_cast<std::size_t>(rank)] = comm.reach(theirs.data + begin, block.size()).data();
       comm.charge(0, block.size());
     });
     combine_tree(comm, op, type, block_of(out, round, block_bytes), span_of(operands));
   }
+  notices.close();
 }
 
 }  // namespace shoal::detail

@@ -44,7 +44,8 @@ constexpr std::size_t chunk_block_bytes(std::size_t staging_bytes, int ranks) no
   return std::min(share, kDirectBlockBytes) / kBlockUnit * kBlockUnit;
 }
 
-/// From here on a call shows data where it lies, at the price of a round more.
+/// From here on a call shows data where it lies, at the price of a round more: data in the shared heap, and any.
+constexpr std::size_t in_heap_bytes(std::size_t staging_bytes) noexcept { return staging_bytes / 256; }
 constexpr std::size_t in_place_bytes(std::size_t staging_bytes) noexcept { return staging_bytes / 8; }
 
 /// What a rank tells the others in its arrival.
@@ -97,14 +98,14 @@ class Notices {
 };
 
 /// How a call by slots or direct shows. A rank's own memory costs a system call for each piece too, which takes larger
-/// ones.
+/// ones, and direct.
 inline Showing showing_of(Communicator& comm, const Call& call) {
-  if (call.algorithm != Algorithm::direct || comm.size() == 1) return Showing::copies;
-  const std::size_t many_bytes = in_place_bytes(comm.staging().size());
   const std::size_t bytes = call.count * element_bytes(call.type);
-  if (bytes < many_bytes) return Showing::copies;
+  if (comm.size() == 1 || bytes < in_heap_bytes(comm.staging().size())) return Showing::copies;
+  const std::size_t many_bytes = in_place_bytes(comm.staging().size());
   const std::size_t pieces = call.operation == Operation::broadcast ? 1 : static_cast<std::size_t>(comm.size());
-  return bytes / pieces >= many_bytes / 2 ? Showing::in_place : Showing::in_heap;
+  const bool many = bytes >= many_bytes && bytes / pieces >= many_bytes / 2;
+  return many && call.algorithm == Algorithm::direct ? Showing::in_place : Showing::in_heap;
 }
 
 /// Where the others get at a caller's buffer, if it is to be shown in place and they can.
