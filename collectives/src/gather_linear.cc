@@ -2,7 +2,8 @@
 //
 //     1 > root   2 > root   ...   P-1 > root
 //
-// P-1 steps at the root, one elsewhere. Every chunk crosses once, which is the least that a gather can send.
+// P-1 steps at the root, one elsewhere. Every chunk crosses once, which is the least that a gather can send. All are
+// expected first, so that long ones are put where they belong by their senders, at the same time.
 
 #include "algorithms.h"
 #include "scratch.h"
@@ -15,6 +16,8 @@ void gather_linear(Communicator& comm, std::span<const std::byte> own, std::span
     gather_linear_off_root(comm, own, root);
     return;
   }
+  for (int from = 0; from < comm.size(); ++from)
+    if (from != root) comm.expect(from, chunks.slice(whole, from));
   copy_bytes(comm, own, chunks.slice(whole, root));
   for (int from = 0; from < comm.size(); ++from)
     if (from != root) comm.recv(from, chunks.slice(whole, from));

@@ -21,8 +21,12 @@
 // between the cores; messages that follow one another are written without a look at how far the consumer is, until the
 // envelopes are used up.
 //
-// A payload in memory that both sides reach can also stay where it is: its envelope then says where, and the producer
-// is done with it once the consumer has given the envelope back.
+// A payload in memory that both sides reach can also stay where it is: its envelope then says where, and the producer is
+// done with it once the consumer has given the envelope back. A consumer that has other things to do meanwhile offers
+// the place where it wants such a payload; whoever of the two first changes the offer copies it:
+//
+//     offered --- producer: claimed --- it is there: delivered
+//            `--- consumer: none, and copies it from where it lies
 //
 // Positions in the bytes count from the beginning and only grow; position p lies at ring[p % ring size]. A payload
 // begins at a multiple of 16. `head` is written by the producer only, `tail` and `taken` by the consumer only, and each
@@ -61,9 +65,17 @@ struct alignas(128) ProducerLine {
   std::atomic<std::uint64_t> head;
   std::atomic<std::uint64_t> sent;  ///< Messages; for this side alone, should it begin anew.
 };
+/// State of an offer, in the lowest bits of its word; the others are the message's number.
+enum class Offer : std::uint64_t { none, offered, claimed, delivered };
+constexpr std::uint64_t offer_word(std::uint64_t message, Offer state) {
+  return message << 2 | static_cast<std::uint64_t>(state);
+}
 struct alignas(128) ConsumerLine {
   std::atomic<std::uint64_t> tail;
   std::atomic<std::uint64_t> taken;  ///< Messages whose envelope is free again.
+  std::atomic<std::uint64_t> offer;  ///< An offer_word; the producer's too, from offered on.
+  MessageHeader wanted;              ///< The message that may be put
+  std::uint64_t place;               ///< there.
 };
 struct ChannelControl {
   ProducerLine producer;  ///< Writer: the sending rank.
@@ -82,7 +94,7 @@ struct Channel {
   }
 };
 static_assert(sizeof(Envelope) == 64 && offsetof(Envelope, payload) + kInlineBytes == 64, "an envelope is one line");
-static_assert(sizeof(ChannelControl) == 256);
+static_assert(sizeof(ConsumerLine) == 128 && sizeof(ChannelControl) == 256);
 
 constexpr std::uint64_t padded(std::uint64_t bytes) {
   return (bytes + kMessageAlignment - 1) / kMessageAlignment * kMessageAlignment;
@@ -116,6 +128,26 @@ class ChannelWriter {
     known_taken_ = control_->consumer.taken.load(std::memory_order_seq_cst);
     known_tail_ = control_->consumer.tail.load(std::memory_order_seq_cst);
     return known_taken_ == sent_ && known_tail_ == head_;
+  }
+
+  /// Of a message that stays where it is until the consumer takes it: where the consumer wants it, if it says so. This
+  /// side must then put it there and deliver() it.
+  std::optional<std::uint64_t> claim() {
+    if (!enveloped_ || place_ == 0 || left_ == 0) return std::nullopt;
+    ConsumerLine& line = control_->consumer;
+    std::uint64_t offer = offer_word(sent_, Offer::offered);
+    // Pairs with the store in ChannelReader::offer: having seen the offer, we see what it says.
+    if (line.offer.load(std::memory_order_seq_cst) != offer ||
+        !line.offer.compare_exchange_strong(offer, offer_word(sent_, Offer::claimed), std::memory_order_acq_rel))
+      return std::nullopt;
+    if (line.wanted.fingerprint == header_.fingerprint && line.wanted.bytes == header_.bytes) return line.place;
+    line.offer.store(0, std::memory_order_release);  // Another message is expected, as the consumer will find.
+    return std::nullopt;
+  }
+  void deliver() {
+    left_ = 0;
+    // Pairs with the exchange in ChannelReader::settle: the payload first, then this.
+    control_->consumer.offer.store(offer_word(sent_, Offer::delivered), std::memory_order_release);
   }
 
   /// Writes what there is room for and publishes it; false when there is room for nothing.
@@ -241,6 +273,33 @@ class ChannelReader {
     give_back_envelope();
   }
 
+  /// Offers `place` for the payload of the next message, which must be of this header. None may be open.
+  void offer(MessageHeader wanted, std::uint64_t place) {
+    ConsumerLine& line = control_->consumer;
+    line.wanted = wanted;
+    line.place = place;
+    offered_ = taken_ + 1;
+    line.offer.store(offer_word(offered_, Offer::offered), std::memory_order_release);
+  }
+  /// Who copies the open message, which has a place: none: this side, from now on; claimed: the producer, which is at it;
+  /// delivered: the producer has done so.
+  Offer settle() {
+    if (offered_ == 0) return Offer::none;
+    std::uint64_t found = offer_word(offered_, Offer::offered);
+    // Acquire, of what is found: having seen that it is delivered, we see the payload.
+    if (!control_->consumer.offer.compare_exchange_strong(found, 0, std::memory_order_acq_rel) &&
+        found == offer_word(offered_, Offer::claimed))
+      return Offer::claimed;
+    const bool delivered = found == offer_word(offered_, Offer::delivered);
+    offered_ = 0;
+    return delivered ? Offer::delivered : Offer::none;
+  }
+  /// Takes an offer back, unless the producer is at it.
+  void withdraw() {
+    settle();
+    offered_ = 0;
+  }
+
   bool done() const { return left_ == 0; }
 
   /// A contiguous piece of the open message's payload that has arrived; empty when there is none yet. Pieces but the
@@ -288,6 +347,7 @@ class ChannelReader {
   std::uint64_t known_head_;
   std::uint64_t left_ = 0;
   std::uint64_t place_ = 0;
+  std::uint64_t offered_ = 0;  // The message that an offer is out for; 0: none.
   bool in_envelope_ = false;
 };
 

@@ -28,6 +28,7 @@ class ShmFabric::Incoming {
         return false;
       }
       opened_ = true;
+      bytes_ = header->bytes;
       if (header->fingerprint != context.fingerprint || !transfer_.takes(header->bytes)) {
         refused_ = header;
         return true;
@@ -35,17 +36,17 @@ class ShmFabric::Incoming {
       if (transfer_.arrived != nullptr) {
         *transfer_.arrived = header->bytes;
       }
-      if (reader_.place() != 0) {
-        take_in_place(header->bytes, context);
-      } else {
-        take();
-      }
+      in_place_ = reader_.place() != 0;
+      if (!in_place_) reader_.withdraw();
+      take_some(context);
       return true;
     }
-    return take();
+    return take_some(context);
   }
 
  private:
+  bool take_some(CallContext& context) { return in_place_ ? take_in_place(context) : take(); }
+
   bool take() {
     const auto piece = reader_.piece();
     if (piece.empty()) {
@@ -56,20 +57,26 @@ class ShmFabric::Incoming {
     return true;
   }
 
-  void take_in_place(std::size_t bytes, CallContext& context) {
-    const Place place = reader_.place();
-    if (!in_own_memory(place)) {
-      put(window_.reach(place, bytes, context));
-    } else if (transfer_.fold == nullptr) {
-      window_.copy_from(transfer_.from, place, transfer_.in.first(bytes), context);
-    } else {
-      fold_copies(place, bytes, context);
-    }
+  bool take_in_place(CallContext& context) {
+    const Offer offer = reader_.settle();
+    if (offer == Offer::claimed) return false;
+    if (offer != Offer::delivered) copy_from_place(reader_.place(), context);
     // A sender that gave up meanwhile may have used its memory again, but has broken the communicator before: whoever
     // read what it wrote then sees that. Pairs with the store of `broken`.
     std::atomic_thread_fence(std::memory_order_acquire);
     if (waiting_.is_broken(context)) waiting_.throw_broken(context);
     reader_.consume_in_place();
+    return true;
+  }
+
+  void copy_from_place(Place place, CallContext& context) {
+    if (!in_own_memory(place)) {
+      put(window_.reach(place, bytes_, context));
+    } else if (transfer_.fold == nullptr) {
+      window_.copy_from(transfer_.from, place, transfer_.in.first(bytes_), context);
+    } else {
+      fold_copies(place, bytes_, context);
+    }
   }
 
   void fold_copies(Place place, std::size_t bytes, CallContext& context) {
@@ -96,7 +103,9 @@ class ShmFabric::Incoming {
   ShmWindow& window_;
   const ShmWaiting& waiting_;
   std::size_t taken_ = 0;
+  std::size_t bytes_ = 0;
   bool opened_ = false;
+  bool in_place_ = false;
   std::optional<MessageHeader> refused_;
 };
 
@@ -141,12 +150,14 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
     incoming.emplace(readers_[static_cast<std::size_t>(transfer.from)], transfer, window_, waiting_);
     if (waits_for_its_receiver(transfer.in.size())) window_.try_to_copy(transfer.from);
   }
+  const bool may_push = writer != nullptr && waits_for_its_receiver(transfer.out.size());
+  if (may_push) window_.try_to_copy(transfer.to);
   // Directions that are done are taken out, so that errors name who is waited for.
   Awaited pending{.from = transfer.from, .to = transfer.to};
   if (writer != nullptr) open(transfer.to, transfer.out, context);
   const auto advance = [&] {
     bool moved = false;
-    if (writer != nullptr && pending.to >= 0 && writer->advance()) {
+    if (writer != nullptr && pending.to >= 0 && (writer->advance() || (may_push && push(transfer, context)))) {
       moved = true;
       waiting_.wake_peer(pending.to);
       if (writer->done()) {
@@ -181,6 +192,24 @@ void ShmFabric::announce(int to, std::span<const std::byte> out, CallContext& co
   open(to, out, context);
   announced_[static_cast<std::size_t>(to)] = true;
   if (writers_[static_cast<std::size_t>(to)].advance()) waiting_.wake_peer(to);
+}
+
+void ShmFabric::expect(int from, std::span<std::byte> in, CallContext& context) {
+  if (!waits_for_its_receiver(in.size())) return;
+  const auto place = window_.place_of(in);
+  if (!place && !window_.copied_by(from)) return;
+  readers_[static_cast<std::size_t>(from)].offer({.fingerprint = context.fingerprint, .bytes = in.size()},
+                                                 place.value_or(own_place(in)));
+  waiting_.wake_peer(from);
+}
+
+bool ShmFabric::push(const Transfer& transfer, CallContext& context) {
+  ChannelWriter& writer = writers_[static_cast<std::size_t>(transfer.to)];
+  const auto place = writer.claim();
+  if (!place) return false;
+  window_.copy_to(transfer.to, *place, transfer.out, context);
+  writer.deliver();
+  return true;
 }
 
 void ShmFabric::open(int to, std::span<const std::byte> out, const CallContext& context) {
@@ -274,6 +303,7 @@ void ShmFabric::mark_broken(CallContext& context, const Error& error) noexcept {
     first = waiting_.record_error(*state, world_rank(context, error.peer()), error) || first;
   if (first) segment_.mapping().wake_all();
   announced_.assign(announced_.size(), false);
+  for (ChannelReader& reader : readers_) reader.withdraw();
   book_.end(true);
 }
 

@@ -28,6 +28,7 @@ class ShmFabric : public Fabric {
   void end(const CallContext& context) noexcept override;
   void transfer(const Transfer& transfer, CallContext& context) override;
   void announce(int to, std::span<const std::byte> out, CallContext& context) override;
+  void expect(int from, std::span<std::byte> in, CallContext& context) override;
   void mark_broken(CallContext& context, const Error& error) noexcept override;
   Window* window() noexcept override { return &window_; }
   std::uint64_t open_communicator(std::span<const int> members) override;
@@ -46,6 +47,8 @@ class ShmFabric : public Fabric {
   Place place_to_take(int to, std::span<const std::byte> out) const;
   /// Begins a message, unless it has been announced.
   void open(int to, std::span<const std::byte> out, const CallContext& context);
+  /// Puts what waits for its receiver where that wants it, if it says so.
+  bool push(const Transfer& transfer, CallContext& context);
 
   JobSegment segment_;
   int rank_;

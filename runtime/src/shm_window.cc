@@ -37,7 +37,7 @@ std::optional<Place> ShmWindow::place_of(std::span<const std::byte> memory) cons
   const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
   const auto start = reinterpret_cast<std::uintptr_t>(mapping_.region.get_address());
   const Geometry& geometry = mapping_.geometry;
-  if (address < start + geometry.staging || address - start > geometry.segment_bytes ||
+  if (address < start + geometry.heaps || address - start > geometry.segment_bytes ||
       memory.size() > geometry.segment_bytes - (address - start))
     return std::nullopt;
   return address - start;
@@ -49,7 +49,7 @@ std::span<std::byte> ShmWindow::staging(std::uint64_t round, const CallContext& 
 
 std::span<std::byte> ShmWindow::reach(Place place, std::size_t bytes, const CallContext& context) {
   const Geometry& geometry = mapping_.geometry;
-  if (place < geometry.staging || place > geometry.segment_bytes || bytes > geometry.segment_bytes - place)
+  if (place < geometry.heaps || place > geometry.segment_bytes || bytes > geometry.segment_bytes - place)
     throw foreign_place_error(rank_, place, bytes, context);
   return {&mapping_.at<std::byte>(place), bytes};
 }

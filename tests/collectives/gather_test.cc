@@ -1,3 +1,6 @@
+#include <memory_resource>
+#include <thread>
+
 #include "moving_forms.h"
 
 namespace shoal::test {
@@ -61,6 +64,33 @@ TEST(GatherBytes, AreTheForeignChunks) {
       EXPECT_EQ(out, (std::vector<float>{10, 10, 10, 11, 11, 11, 12, 12, 13, 13}));
     }
   });
+  EXPECT_TRUE(ranks.all_passed()) << ranks;
+}
+
+// A long chunk is copied by its sender where the root has said where it wants it, else by the root.
+TEST(GatherOfLongChunks, IsRightWhoeverIsLateAndWhereverTheyLie) {
+  constexpr std::size_t kCount = 6 * 4096 + 1;  // Chunks of eight times the channel.
+  const auto ranks = run_sessions(
+      3,
+      [](Session& session) {
+        Communicator& comm = session.world();
+        auto* const own = std::pmr::new_delete_resource();
+        for (int repeat = 0; repeat < 60; ++repeat) {
+          const int root = repeat % 3;
+          const bool late = repeat / 3 % 3 == 0 || (repeat / 3 % 3 == 1) == (comm.rank() == root);
+          auto* const memory = (repeat >> comm.rank()) % 2 == 0 ? own : session.heap();
+          const auto whole = values_of<float>(repeat, kCount);
+          const auto chunk = chunk_of(whole, comm.rank(), comm.size());
+          const std::pmr::vector<float> in(chunk.begin(), chunk.end(), memory);
+          std::pmr::vector<float> out(comm.rank() == root ? kCount : 0, memory);
+          if (late) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+          gather(comm, in, out, root, {.algorithm = Algorithm::linear});
+          if (comm.rank() == root) {
+            EXPECT_TRUE(same_bits(whole, std::vector<float>(out.begin(), out.end()))) << repeat;
+          }
+        }
+      },
+      small_channel());
   EXPECT_TRUE(ranks.all_passed()) << ranks;
 }
 

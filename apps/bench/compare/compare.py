@@ -2,7 +2,8 @@
 
 For each operation the contenders run one after another, so that a drift of the machine touches all of them. A ratio is
 the best peer's time over shoal's: above 1 shoal is ahead. 'private' is shoal on ordinary memory, which is the peers'
-case too; 'heap' is shoal on buffers from its shared heap.
+case too; 'heap' is shoal on buffers from its shared heap. With --floor the same operations also run as bare as they can
+be (floor_peer.cc), on memory of either kind: the best peer's time over that is the greatest ratio to be had.
 """
 
 import argparse
@@ -23,12 +24,14 @@ OPERATIONS = ["barrier", "broadcast", "reduce", "all_reduce", "reduce_scatter", 
 SIZES = "8,64,512,4K,32K,256K,1M,4M,16M,64M"
 PEERS = ["openmpi", "mpich", "gloo"]
 OURS = ["private", "heap"]
+FLOORS = {"private": "floor_private", "heap": "floor_heap"}
 
 # What a program is built with, the package that has it, and the compiler's arguments.
 PROGRAMS = {
     "openmpi": ("mpicxx.openmpi", "openmpi-bin and libopenmpi-dev", ["mpi_peer.cc"]),
     "mpich": ("mpicxx.mpich", "mpich and libmpich-dev", ["mpi_peer.cc"]),
     "gloo": ("g++", "libgloo-dev", ["gloo_peer.cc", "-lgloo", "-lpthread"]),
+    "floor": ("g++", "g++", ["floor_peer.cc"]),
     "limit": ("g++", "g++", ["limit.cc"]),
 }
 
@@ -140,6 +143,9 @@ def contenders(arguments, programs, ranks, operation):
         "gloo": lambda program: [program, str(ranks), *work],
     }
     commands = {name: start(programs[name]) for name, start in starters.items() if name in programs}
+    if arguments.floor and "floor" in programs:
+        for memory, kind in (("private", "private"), ("heap", "shared")):
+            commands[FLOORS[memory]] = [programs["floor"], kind, str(ranks), *work]
     for memory in OURS:
         commands[memory] = [os.path.join(arguments.bin, "shoalrun"), "-n", str(ranks),
                             os.path.join(arguments.bin, "shoal-bench"), "--op", work[0], "--sizes", work[1],
@@ -159,7 +165,8 @@ def measure(arguments, programs, ranks, operation):
         row = {"op": operation, "bytes": size, **{name: statistics.median(values) for name, values in cell.items()}}
         peers = [row[name] for name in PEERS if row.get(name)]
         for memory in OURS:
-            row[f"x_{memory}"] = min(peers) / row[memory] if peers and row.get(memory) else None
+            for name in (memory, FLOORS[memory]):
+                row[f"x_{name}"] = min(peers) / row[name] if peers and row.get(name) else None
         rows.append(row)
     return rows
 
@@ -167,7 +174,7 @@ def measure(arguments, programs, ranks, operation):
 def summary(rows):
     """How the ratios of each memory come out over all rows."""
     result = {}
-    for memory in OURS:
+    for memory in [*OURS, *FLOORS.values()]:
         ratios = [(row[f"x_{memory}"], row) for row in rows if row.get(f"x_{memory}")]
         if not ratios:
             continue
@@ -181,20 +188,26 @@ def summary(rows):
 
 
 COLUMNS = [(name, name, 12) for name in PEERS + OURS] + [("x_private", "x private", 11), ("x_heap", "x heap", 9)]
+FLOOR_COLUMNS = [("floor_private", "floor private", 15), ("floor_heap", "heap", 9),
+                 ("x_floor_private", "x private", 11), ("x_floor_heap", "x heap", 9)]
 
 
-def print_row(row):
-    cells = "".join(f"{row[key]:>{width}.2f}" if row.get(key) else f"{'-':>{width}}" for key, _, width in COLUMNS)
+def columns(arguments):
+    return COLUMNS + (FLOOR_COLUMNS if arguments.floor else [])
+
+
+def print_row(row, shown):
+    cells = "".join(f"{row[key]:>{width}.2f}" if row.get(key) else f"{'-':>{width}}" for key, _, width in shown)
     print(f"{row['op']:15}{row['bytes']:>10}{cells}", flush=True)
 
 
 def compare(arguments, programs, ranks):
     print(f"P={ranks}  microseconds a call; ratio = best peer / shoal")
-    print(f"{'op':15}{'bytes':>10}" + "".join(f"{title:>{width}}" for _, title, width in COLUMNS), flush=True)
+    print(f"{'op':15}{'bytes':>10}" + "".join(f"{title:>{width}}" for _, title, width in columns(arguments)), flush=True)
     rows = []
     for operation in arguments.ops:
         for row in measure(arguments, programs, ranks, operation):
-            print_row(row)
+            print_row(row, columns(arguments))
             rows.append(row)
     total = summary(rows)
     for memory, figures in total.items():
@@ -227,8 +240,9 @@ def main():
     parser.add_argument("--sizes", type=size_list, default=SIZES, metavar="LIST", help="bytes of the whole vector")
     parser.add_argument("--seconds", type=seconds, default="0.15", metavar="T", help="of measuring each operation and size")
     parser.add_argument("--runs", type=int, default=1, metavar="K", help="of each contender, in turn; the median counts")
+    parser.add_argument("--floor", action="store_true", help="also measure the least that the operations can take")
     parser.add_argument("--without", type=lambda text: text.split(","), default=argparse.SUPPRESS, metavar="LIST",
-                        help=f"leave out some of {', '.join([*PEERS, *OURS, 'limit'])}")
+                        help=f"leave out some of {', '.join([*PEERS, *OURS, *FLOORS.values(), 'limit'])}")
     parser.add_argument("--json", default=argparse.SUPPRESS, metavar="FILE", help="also write all figures there, for scripts/bench-plot")
     parser.add_argument("--bin", required=True, help=argparse.SUPPRESS)  # Where shoalrun and shoal-bench are.
     parser.add_argument("--programs", required=True, help=argparse.SUPPRESS)  # Where to build the peers' programs.

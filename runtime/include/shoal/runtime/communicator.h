@@ -66,6 +66,9 @@ class Communicator {
   /// Lets what the next send to `to` will send be on its way, without waiting: so that several receivers take theirs at
   /// once. That send must follow in this call, before any other to this rank.
   void announce(int to, std::span<const std::byte> out) { fabric_->announce(world_of(to), out, context_); }
+  /// Lets the sender put what the next recv from `from` will receive into `in` by itself: so that several senders do at
+  /// once, and this rank something else. That recv must follow in this call, before any other from this rank.
+  void expect(int from, std::span<std::byte> in) { fabric_->expect(world_of(from), in, context_); }
   /// Receives a message of exactly in.size() bytes from rank `from`.
   void recv(int from, std::span<std::byte> in);
   /// Receives a message of at most in.size() bytes from rank `from`, and returns its size: for what only the sender

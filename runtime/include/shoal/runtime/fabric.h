@@ -160,6 +160,10 @@ class Fabric {
   /// transfer must follow in the same call. A fabric need not do anything.
   virtual void announce(int /*to*/, std::span<const std::byte> /*out*/, CallContext& /*context*/) {}
 
+  /// Lets world rank `from` put what the next transfer receives from it into `in` by itself. That transfer must follow
+  /// in the same call, without a fold. A fabric need not do anything.
+  virtual void expect(int /*from*/, std::span<std::byte> /*in*/, CallContext& /*context*/) {}
+
   /// Breaks the communicator for all its ranks and wakes them, unless it is broken already: first error wins.
   virtual void mark_broken(CallContext& context, const Error& error) noexcept = 0;
 
