@@ -251,7 +251,7 @@ def main():
     if arguments.runs < 1:
         parser.error("argument --runs: at least 1")
 
-    programs = build(arguments.programs, arguments.without)
+    programs = build(arguments.programs, arguments.without + ([] if arguments.floor else ["floor"]))
     worlds = [compare(arguments, programs, ranks) for ranks in arguments.n]
     if hasattr(arguments, "json"):
         with open(arguments.json, "w", encoding="utf-8") as file:
