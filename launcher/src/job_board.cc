@@ -24,7 +24,8 @@ struct JobBoard::Text {
   std::string get() const { return {content.data(), std::min<std::size_t>(bytes, content.size())}; }
 };
 
-struct JobBoard::Head {
+/// Rows follow it, so it is a multiple of their alignment.
+struct alignas(64) JobBoard::Head {
   bool finished = false;
   bool failed = false;
   bool interrupted = false;
@@ -58,6 +59,7 @@ JobBoard::JobBoard(int ranks) : ranks_(ranks) {
 JobBoard::Head& JobBoard::head() const { return *static_cast<Head*>(memory_.get_address()); }
 
 JobBoard::Row& JobBoard::row(int rank) const {
+  static_assert(sizeof(Head) % alignof(Row) == 0);
   auto* rows = static_cast<std::byte*>(memory_.get_address()) + sizeof(Head);
   return reinterpret_cast<Row*>(rows)[rank];
 }
