@@ -22,10 +22,7 @@ void all_gather_direct(Communicator& comm, std::span<const std::byte> own, std::
   std::size_t block_bytes = comm.size() == 1 ? kDirectBlockBytes : std::min(kDirectBlockBytes, comm.staging().size());
   Notices notices(comm);
   for (std::uint64_t round = 0; round < blocks_in(chunks.largest(), block_bytes); ++round) {
-    Notice notice{.data_in_place = place ? 1U : 0U};
-    if (place) notice.data = *place;
-    if (!place && comm.size() > 1) notice.data = stage(comm, block_of(own, round, block_bytes));
-    notices.arrive(notice);
+    notices.arrive(notice_of(comm, place, block_of(own, round, block_bytes)));
     notices.await_all();
     if (notices.all_in_place()) block_bytes = chunks.largest();
     const auto shown = block_of(own, round, block_bytes);
@@ -36,9 +33,8 @@ void all_gather_direct(Communicator& comm, std::span<const std::byte> own, std::
       };
       copy_bytes(comm, block_of(shown, piece, kPieceBytes), target(comm.rank()));
       visit_others(comm, [&](int rank) {
-        const Notice& theirs = notices.of(rank);
-        const std::uint64_t begin = theirs.data_in_place != 0 ? round * block_bytes : 0;
-        comm.copy_from(rank, theirs.data + begin + piece * kPieceBytes, target(rank));
+        const Place theirs = place_of_block(notices.of(rank), round, block_bytes);
+        comm.copy_from(rank, theirs + piece * kPieceBytes, target(rank));
         comm.charge(0, target(rank).size());
       });
     }

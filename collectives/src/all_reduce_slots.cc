@@ -18,19 +18,15 @@ void all_reduce_slots(Communicator& comm, std::span<const std::byte> in, std::sp
   Notices notices(comm);
   ByRank<const std::byte*> operands(static_cast<std::size_t>(comm.size()));
   for (std::uint64_t round = 0; round < blocks_in(in.size(), block_bytes); ++round) {
-    Notice notice{.data_in_place = place ? 1U : 0U};
-    if (place) notice.data = *place;
-    if (!place && comm.size() > 1) notice.data = stage(comm, block_of(in, round, block_bytes));
-    notices.arrive(notice);
+    notices.arrive(notice_of(comm, place, block_of(in, round, block_bytes)));
     notices.await_all();
     if (notices.all_in_place()) block_bytes = in.size();
     const auto block = block_of(in, round, block_bytes);
     comm.charge(read_by_all(comm, block.size()), 0);
     operands[static_cast<std::size_t>(comm.rank())] = block.data();
     visit_others(comm, [&](int rank) {
-      const Notice& theirs = notices.of(rank);
-      const std::uint64_t begin = theirs.data_in_place != 0 ? round * block_bytes : 0;
-      operands[static_cast<std::size_t>(rank)] = comm.reach(theirs.data + begin, block.size()).data();
+      const Place theirs = place_of_block(notices.of(rank), round, block_bytes);
+      operands[static_cast<std::size_t>(rank)] = comm.reach(theirs, block.size()).data();
       comm.charge(0, block.size());
     });
     combine_tree(comm, op, type, block_of(out, round, block_bytes), span_of(operands));

@@ -19,12 +19,8 @@ void broadcast_direct(Communicator& comm, std::span<std::byte> data, int root, S
   std::size_t block_bytes = std::min(kDirectBlockBytes, comm.staging().size());
   Notices notices(comm);
   for (std::uint64_t round = 0; round < blocks_in(data.size(), block_bytes); ++round) {
-    Notice notice{.out = !at_root && place && round == 0 ? *place : 0};
-    if (at_root) {
-      notice.data_in_place = place ? 1U : 0U;
-      notice.data = place ? *place : stage(comm, block_of(data, round, block_bytes));
-    }
-    notices.arrive(notice);
+    notices.arrive(at_root ? notice_of(comm, place, block_of(data, round, block_bytes))
+                           : Notice{.out = round == 0 ? place.value_or(0) : 0});
     notices.await_all();
     const Notice& shown = notices.of(root);
     const bool in_place = shown.data_in_place != 0;

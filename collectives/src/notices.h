@@ -123,4 +123,15 @@ inline Place stage(Communicator& comm, std::span<const std::byte> block) {
   return *comm.place_of(staging);
 }
 
+/// What this rank tells of a vector that goes block by block: where all of it lies, if it is shown there, else where
+/// `block`, that of the next round, has been staged.
+inline Notice notice_of(Communicator& comm, std::optional<Place> place, std::span<const std::byte> block) {
+  if (place) return {.data = *place, .data_in_place = 1};
+  return {.data = comm.size() == 1 ? 0 : stage(comm, block)};
+}
+/// Where block `round` of such a vector of another rank's lies.
+inline Place place_of_block(const Notice& theirs, std::uint64_t round, std::size_t block_bytes) noexcept {
+  return theirs.data + (theirs.data_in_place != 0 ? round * block_bytes : 0);
+}
+
 }  // namespace shoal::detail

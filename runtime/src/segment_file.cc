@@ -44,12 +44,12 @@ class Guarded {
   int number_;
 };
 
-int make_memfd(int memfd, std::uint64_t bytes) {
+SegmentFile make_memfd(int memfd, std::uint64_t bytes) {
   Guarded file(memfd);
   if (ftruncate(file.get(), static_cast<off_t>(bytes)) != 0 ||
       fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
     fail(fmt::format("shared memory of {} bytes cannot be had", bytes), errno);
-  return file.release();
+  return {.descriptor = file.release(), .reserved = false};
 }
 
 // Of a name that nobody can have foreseen, and refused if there is one: never one that this call did not make.
@@ -92,7 +92,7 @@ std::uint64_t available_to(int file) {
   return std::min<std::uint64_t>(memory, std::uint64_t{space.f_bavail} * space.f_frsize);
 }
 
-int make_posix(std::uint64_t bytes, std::uint64_t reserved) {
+SegmentFile make_posix(std::uint64_t bytes, std::uint64_t reserved) {
   Guarded file(open_unnamed());
   if (ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
     fail(fmt::format("shared memory of {} bytes cannot be had in /dev/shm", bytes), errno);
@@ -101,7 +101,7 @@ int make_posix(std::uint64_t bytes, std::uint64_t reserved) {
   const int error = posix_fallocate(file.get(), 0, static_cast<off_t>(reserved));
   if (error == ENOSPC) fail_for_space(reserved, available);
   if (error != 0) fail(fmt::format("shared memory of {} bytes cannot be reserved in /dev/shm", reserved), error);
-  return file.release();
+  return {.descriptor = file.release(), .reserved = true};
 }
 
 }  // namespace
@@ -109,14 +109,14 @@ int make_posix(std::uint64_t bytes, std::uint64_t reserved) {
 SegmentFile make_segment_file(std::uint64_t bytes, std::uint64_t reserved) {
   const char* text = std::getenv("SHOAL_SEGMENT");
   const std::string_view asked = text != nullptr ? text : "";
-  if (asked == "posix") return {.descriptor = make_posix(bytes, reserved), .reserved = true};
+  if (asked == "posix") return make_posix(bytes, reserved);
   if (!asked.empty() && asked != "memfd" && asked != "auto")
     throw Error(ErrorCode::invalid_argument, fmt::format("SHOAL_SEGMENT={}: it is auto, memfd or posix", asked));
   const int memfd = memfd_create("shoal", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (memfd >= 0) return {.descriptor = make_memfd(memfd, bytes), .reserved = false};
+  if (memfd >= 0) return make_memfd(memfd, bytes);
   const bool unknown_here = errno == ENOSYS || errno == EPERM || errno == EACCES;
   if (asked == "memfd" || !unknown_here) fail("shared memory cannot be had (memfd_create)", errno);
-  return {.descriptor = make_posix(bytes, reserved), .reserved = true};
+  return make_posix(bytes, reserved);
 }
 
 }  // namespace shoal::detail

@@ -28,7 +28,6 @@ class ShmFabric::Incoming {
         return false;
       }
       opened_ = true;
-      bytes_ = header->bytes;
       if (header->fingerprint != context.fingerprint || !transfer_.takes(header->bytes)) {
         refused_ = header;
         return true;
@@ -36,8 +35,7 @@ class ShmFabric::Incoming {
       if (transfer_.arrived != nullptr) {
         *transfer_.arrived = header->bytes;
       }
-      in_place_ = reader_.place() != 0;
-      if (!in_place_) reader_.withdraw();
+      if (reader_.place() == 0) reader_.withdraw();
       take_some(context);
       return true;
     }
@@ -45,7 +43,7 @@ class ShmFabric::Incoming {
   }
 
  private:
-  bool take_some(CallContext& context) { return in_place_ ? take_in_place(context) : take(); }
+  bool take_some(CallContext& context) { return reader_.place() != 0 ? take_in_place(context) : take(); }
 
   bool take() {
     const auto piece = reader_.piece();
@@ -70,12 +68,13 @@ class ShmFabric::Incoming {
   }
 
   void copy_from_place(Place place, CallContext& context) {
+    const std::size_t bytes = transfer_.received();
     if (!in_own_memory(place)) {
-      put(window_.reach(place, bytes_, context));
+      put(window_.reach(place, bytes, context));
     } else if (transfer_.fold == nullptr) {
-      window_.copy_from(transfer_.from, place, transfer_.in.first(bytes_), context);
+      window_.copy_from(transfer_.from, place, transfer_.in.first(bytes), context);
     } else {
-      fold_copies(place, bytes_, context);
+      fold_copies(place, bytes, context);
     }
   }
 
@@ -103,9 +102,7 @@ class ShmFabric::Incoming {
   ShmWindow& window_;
   const ShmWaiting& waiting_;
   std::size_t taken_ = 0;
-  std::size_t bytes_ = 0;
   bool opened_ = false;
-  bool in_place_ = false;
   std::optional<MessageHeader> refused_;
 };
 
