@@ -67,6 +67,21 @@ TEST(Compare, RunsShoalAloneWhereNoPeerIsWanted) {
   EXPECT_TRUE(row["x_heap"].is_null());  // There is no peer to be ahead of.
 }
 
+// It looks at its own results before it times them. Sizes go up and down, between what it sends in lines and in slots.
+TEST(Compare, FloorGivesARightResultOfEveryOperation) {
+  const ScratchFile file("floor.json");
+  const auto result =
+      compare({"--floor", "--without", "openmpi,mpich,gloo,private,heap,floor_private,limit", "-n", "1,2,3", "--sizes",
+               "20,520,64,5000,24,300000", "--seconds", "0.0005", "--json", file.path()});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, Not(HasSubstr("floor")));
+  const auto json = file.json();
+  for (const auto& world : json["worlds"]) {
+    EXPECT_EQ(world["rows"].size(), 8 * 6 + 1U);
+    for (const auto& row : world["rows"]) EXPECT_GT(row["floor_heap"], 0.0) << row;
+  }
+}
+
 TEST(Compare, SummaryIsOfTheRatiosOfAllPoints) {
   EXPECT_EQ(python("import compare\n"
                    "rows = [{'op': 'gather', 'bytes': 8, 'x_private': 0.5, 'x_heap': 2.0},\n"

@@ -27,8 +27,13 @@
 #include <vector>
 
 #include "bench/compare/forked_ranks.h"
+#include "bench/compare/processes.h"
 
 namespace {
+
+using shoal::bench::allowed_cores;
+using shoal::bench::map_memory;
+using shoal::bench::pin;
 
 constexpr int kMostRanks = 256;
 constexpr std::size_t kBytesPerFigure = std::size_t{512} << 20;
@@ -44,35 +49,10 @@ struct Shared {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-std::vector<int> allowed_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  sched_getaffinity(0, sizeof set, &set);
-  std::vector<int> cores;
-  for (int core = 0; core < CPU_SETSIZE; ++core)
-    if (CPU_ISSET(core, &set)) cores.push_back(core);
-  return cores;
-}
-
-void pin(int core) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(core, &set);
-  sched_setaffinity(0, sizeof set, &set);
-}
-
-/// Memory that forked processes share.
-void* shared_memory(std::size_t bytes) {
-  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) throw std::bad_alloc();
-  return memory;
-}
-
 /// The processes of one measurement.
 class Ranks {
  public:
-  explicit Ranks(int ranks)
-      : ranks_(ranks), cores_(allowed_cores()), shared_(static_cast<Shared*>(shared_memory(sizeof(Shared)))) {}
+  explicit Ranks(int ranks) : ranks_(ranks), cores_(allowed_cores()), shared_(map_memory<Shared>(1)) {}
 
   /// Runs `body(rank)`, which returns its figure, on all; pinned where each has a core. Returns their figures.
   template <class Body>
@@ -88,28 +68,27 @@ class Ranks {
   }
 
   void barrier() {
-    constexpr auto kInOneOrder = std::memory_order_seq_cst;
     const std::uint32_t generation = entered_++;
     // Who comes last has seen all others come, and starts the count anew before it lets them go.
-    if (shared_->arrived.value.fetch_add(1, kInOneOrder) + 1 == static_cast<std::uint32_t>(ranks_)) {
-      shared_->arrived.value.store(0, kInOneOrder);
+    if (shared_->arrived.value.fetch_add(1, std::memory_order_seq_cst) + 1 == static_cast<std::uint32_t>(ranks_)) {
+      shared_->arrived.value.store(0, std::memory_order_seq_cst);
       // Generation, then a look at the sleepers; a sleeper counts itself, then the kernel looks at the generation. In
       // one order of all of these either the waker sees the sleeper, or the kernel sees the new generation and does not
       // sleep.
-      shared_->generation.value.store(entered_, kInOneOrder);
-      if (shared_->sleepers.value.load(kInOneOrder) != 0) futex(FUTEX_WAKE, INT_MAX);
+      shared_->generation.value.store(entered_, std::memory_order_seq_cst);
+      if (shared_->sleepers.value.load(std::memory_order_seq_cst) != 0) futex(FUTEX_WAKE, INT_MAX);
       return;
     }
     const int pauses = fit() ? 20000 : 50;
-    for (int tries = 0; shared_->generation.value.load(kInOneOrder) == generation; ++tries) {
+    for (int tries = 0; shared_->generation.value.load(std::memory_order_seq_cst) == generation; ++tries) {
       if (tries < pauses) {
         _mm_pause();
       } else if (tries < pauses + 50) {
         sched_yield();
       } else {
-        shared_->sleepers.value.fetch_add(1, kInOneOrder);
+        shared_->sleepers.value.fetch_add(1, std::memory_order_seq_cst);
         futex(FUTEX_WAIT, generation);
-        shared_->sleepers.value.fetch_sub(1, kInOneOrder);
+        shared_->sleepers.value.fetch_sub(1, std::memory_order_seq_cst);
       }
     }
   }
@@ -165,7 +144,7 @@ double roofline_us(int ranks, std::size_t bytes) {
   const std::size_t blocks = bytes / sizeof(Block);
   std::vector<Block*> vectors;
   for (int rank = 0; rank < ranks; ++rank) {
-    vectors.push_back(static_cast<Block*>(shared_memory(bytes)));
+    vectors.push_back(map_memory<Block>(blocks));
     std::fill_n(vectors.back(), blocks, Block{Floats{} + 1.0F});
   }
   const auto count = static_cast<std::size_t>(ranks);
