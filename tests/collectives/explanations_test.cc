@@ -52,9 +52,9 @@ TEST(Explain, TellsEachKindOfCallOnceAndItsMeanAtTheEnd) {
   for (const char* const count : {"16384", "262144"}) {
     const auto told = of(lines, "all_reduce sum f32 x " + std::string(count) + " over 2 ranks: ");
     ASSERT_THAT(told, SizeIs(2)) << count;
-    EXPECT_THAT(told[0], MatchesRegex("shoal: all_reduce sum f32 x [0-9]+ over 2 ranks: [a-z]+, predicted [0-9.]+ us, "
+    EXPECT_THAT(told[0], MatchesRegex("shoal: all_reduce sum f32 x [0-9]+ over 2 ranks: [a-z_]+, predicted [0-9.]+ us, "
                                       "took [0-9.]+ us; [a-z_]+ [0-9.]+(, [a-z_]+ [0-9.]+)+"));
-    EXPECT_THAT(told[1], MatchesRegex("shoal: in all: all_reduce sum f32 x [0-9]+ over 2 ranks: [a-z]+, [0-9]+ calls, "
+    EXPECT_THAT(told[1], MatchesRegex("shoal: in all: all_reduce sum f32 x [0-9]+ over 2 ranks: [a-z_]+, [0-9]+ calls, "
                                       "mean [0-9.]+ us, predicted [0-9.]+ us"));
   }
 }
