@@ -1,6 +1,9 @@
 #include "job_report.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -97,12 +100,27 @@ ordered_json report_json(const JobRun& job, int restarts, double wall_s) {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
+// Null with errno. A named pipe that nobody reads is an error, where an ordinary open would wait for a reader.
+File open_for_writing(const std::string& file, int flags) {
+  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | flags, 0666);
+  if (descriptor < 0) return {nullptr, std::fclose};
+  ::fcntl(descriptor, F_SETFL, flags & O_APPEND);
+  return {::fdopen(descriptor, "w"), std::fclose};
+}
+
+bool is_named_pipe(const std::string& file) {
+  struct stat status {};
+  return ::stat(file.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
+}
+
 }  // namespace
 
 void check_report_file(const std::string& file) {
   if (file.empty() || file == "-") return;
-  if (!File(std::fopen(file.c_str(), "a"), std::fclose))
-    throw UsageError("--report " + file + ": " + std::strerror(errno));
+  // The reader of a named pipe may come later, and would take an opening and closing for all there is.
+  const bool writable =
+      is_named_pipe(file) ? ::access(file.c_str(), W_OK) == 0 : open_for_writing(file, O_APPEND) != nullptr;
+  if (!writable) throw UsageError("--report " + file + ": " + std::strerror(errno));
 }
 
 bool write_report(const std::string& file, const JobRun& job, int restarts, std::chrono::duration<double> wall) {
@@ -110,7 +128,7 @@ bool write_report(const std::string& file, const JobRun& job, int restarts, std:
   const std::string text =
       report_json(job, restarts, wall.count()).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   if (file == "-") return std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
-  File out(std::fopen(file.c_str(), "w"), std::fclose);
+  File out = open_for_writing(file, O_TRUNC);
   if (!out) return false;
   const bool written = std::fputs(text.c_str(), out.get()) >= 0;
   return std::fclose(out.release()) == 0 && written;

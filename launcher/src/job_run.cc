@@ -130,7 +130,11 @@ int JobRun::supervise(std::span<char*> arguments, Descriptor control) {
     const Processors& processors = placement_[static_cast<std::size_t>(rank)];
     if (!processors.empty()) bind_to(processors);
     ::fcntl(segment_.descriptor(), F_SETFD, 0);  // The one descriptor that a rank is to inherit.
-    const RankPlace place{.rank = rank, .world = line_.ranks(), .job = segment_.reference(), .restarts = restarts_};
+    const RankPlace place{.rank = rank,
+                          .world = line_.ranks(),
+                          .job = segment_.reference(),
+                          .restarts = restarts_,
+                          .terminal = output.shows_on_terminal()};
     return programs[static_cast<std::size_t>(&program - line_.programs.data())].become(
         rank_environment(inherited, program.environment, place));
   };

@@ -7,7 +7,7 @@ namespace shoal::detail {
 void LineBuffer::append(std::string_view bytes) { text_.append(bytes); }
 
 std::string LineBuffer::take_lines() {
-  const auto last = std::string_view(text_).substr(searched_).rfind('\n');
+  const auto last = std::string_view(text_).substr(searched_).find_last_of(ends_);
   const bool whole = last != std::string::npos;
   const std::size_t taken = whole ? searched_ + last + 1 : text_.size();
   searched_ = text_.size();

@@ -13,6 +13,10 @@ class LineBuffer {
  public:
   static constexpr std::size_t kLongestLine = std::size_t{64} << 20;
 
+  /// `live`: what ends with a carriage return counts as a line, as a terminal would show it. Elsewhere that is a byte
+  /// like any other.
+  explicit LineBuffer(bool live = false) : ends_(live ? "\n\r" : "\n") {}
+
   void append(std::string_view bytes);
   /// All whole lines (and pieces of an overlong one) gathered so far; empty if there are none.
   std::string take_lines();
@@ -20,8 +24,9 @@ class LineBuffer {
   std::string take_rest();
 
  private:
+  std::string_view ends_;
   std::string text_;
-  std::size_t searched_ = 0;  // No newline before this.
+  std::size_t searched_ = 0;  // No line ends before this.
 };
 
 /// `lines` with `tag` before each line. `continued`: they begin in the middle of a line that has its tag already.

@@ -31,13 +31,18 @@ void make_directory(const std::string& path) {
 
 }  // namespace
 
-OutputRouter::OutputRouter(int ranks, OutputOptions options) : options_(std::move(options)), buffer_(kReadBytes) {
+OutputRouter::OutputRouter(int ranks, OutputOptions options)
+    : options_(std::move(options)),
+      shows_on_terminal_(options_.show && !options_.tag && !options_.timestamp &&
+                         ::isatty(options_.standard_output) == 1),
+      buffer_(kReadBytes) {
   if (!options_.log_directory.empty()) make_directory(options_.log_directory);
   for (int rank = 0; rank < ranks; ++rank) {
     const std::string number = std::to_string(rank);
     for (const char* stream : {".out", ".err"}) {
       auto source = std::make_unique<Source>();
       source->tag = "[" + number + "] ";
+      source->lines = LineBuffer(shows_on_terminal_);
       source->pipe = make_pipe(("the output of rank " + number).c_str());
       source->shown = shows(rank);
       if (!options_.log_directory.empty())
@@ -179,16 +184,15 @@ void OutputRouter::finish_if_idle() {
 }
 
 void OutputRouter::sink_broken(bool standard_output, int error) {
-  if (standard_output) {
-    // As for any program in a pipeline whose reader has gone: the end, without a word.
-    if (error == EPIPE) {
-      broken_({.rank = -1, .kind = FailureKind::exit, .code = exit_code_of_signal(SIGPIPE), .message = ""});
-    } else {
-      broken_({.rank = -1,
-               .kind = FailureKind::exit,
-               .code = 1,
-               .message = std::string("cannot write to standard output: ") + std::strerror(error)});
-    }
+  // As for any program in a pipeline whose reader has gone: the end, without a word.
+  if (error == EPIPE) {
+    broken_({.rank = -1, .kind = FailureKind::exit, .code = exit_code_of_signal(SIGPIPE), .message = ""});
+  } else {
+    const std::string stream = standard_output ? "output" : "error";
+    broken_({.rank = -1,
+             .kind = FailureKind::exit,
+             .code = 1,
+             .message = "cannot write to standard " + stream + ": " + std::strerror(error)});
   }
   progressed();
 }

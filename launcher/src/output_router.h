@@ -35,6 +35,9 @@ class OutputRouter final : public JobOutput {
   /// Before any fork. Throws Error `system` if there are not enough descriptors, or a log file cannot be had.
   OutputRouter(int ranks, OutputOptions options);
 
+  /// Whether standard output of the ranks goes to a terminal as it is written.
+  bool shows_on_terminal() const { return shows_on_terminal_; }
+
   /// In the child that becomes rank `rank`: its standard output and error are the pipes from here on.
   void attach(int rank);
 
@@ -70,6 +73,7 @@ class OutputRouter final : public JobOutput {
   void sink_broken(bool standard_output, int error);
 
   OutputOptions options_;
+  bool shows_on_terminal_;
   std::vector<std::unique_ptr<Source>> sources_;  // Standard output and error of rank 0, of rank 1, ...
   std::vector<char> buffer_;
   std::vector<std::unique_ptr<OutputSink>> sinks_;  // Both streams, or the one that they share.

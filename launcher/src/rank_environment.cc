@@ -35,6 +35,7 @@ std::vector<std::string> rank_environment(const std::vector<std::string>& inheri
   }
   set(environment, "SHOAL_JOB=" + place.job);
   set(environment, "SHOAL_RESTART_COUNT=" + std::to_string(place.restarts));
+  set(environment, std::string("SHOAL_TERMINAL=") + (place.terminal ? "1" : "0"));
   return environment;
 }
 

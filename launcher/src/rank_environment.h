@@ -8,8 +8,9 @@ namespace shoal::detail {
 struct RankPlace {
   int rank = 0;
   int world = 1;
-  std::string job;   ///< JobSegment::reference().
-  int restarts = 0;  ///< How often the job was started before.
+  std::string job;        ///< JobSegment::reference().
+  int restarts = 0;       ///< How often the job was started before.
+  bool terminal = false;  ///< Whether its standard output is shown on a terminal, as it is.
 };
 
 /// The environment of a rank as "KEY=VALUE": `inherited`, with `additions` over it, and over both what tells a rank its

@@ -36,9 +36,10 @@ WaitPolicy ShmWaiting::policy_for(const CallContext& context) const {
 std::optional<ShmWaiting::End> ShmWaiting::find_told(const Awaited& awaited, const CallContext& context) const {
   const auto left = [this](int peer) { return peer >= 0 && has_left(peer) ? peer : -1; };
   const int gone = std::max(left(awaited.from), left(awaited.to));
+  const bool aborted = job_aborted();  // Before the other as well: a rank's error is written before the job ends by it.
   // A mismatch first: the ranks that have it already may have ended the job meanwhile.
-  if (is_broken(context) && (!job_aborted() || broken_by_mismatch(context))) return End{Cause::broken};
-  if (job_aborted()) return End{Cause::aborted};
+  if (is_broken(context) && (!aborted || broken_by_mismatch(context))) return End{Cause::broken};
+  if (aborted) return End{Cause::aborted};
   if (gone < 0) return std::nullopt;
   // It may have left because it took this call for another, in which it had nobody to wait for.
   compare_calls(context);
@@ -89,6 +90,9 @@ void ShmWaiting::throw_aborted(const Awaited& awaited, const CallContext& contex
   if (job.rank < 0 || job.rank >= size_) {
     throw job_ended_error(rank_, text_of(job.text), context);
   }
+  // Who met it may have left while another, that met it too, was still writing it into the communicator.
+  if (static_cast<FailureKind>(job.kind) == FailureKind::mismatch)
+    throw broken_error(rank_, {ErrorCode::mismatch, job.rank, job.rank, text_of(job.text)}, true, context);
   throw lost_error(rank_, job.rank, awaited.from >= 0 ? awaited.from : awaited.to,
                    fate(static_cast<FailureKind>(job.kind), job.code), context);
 }

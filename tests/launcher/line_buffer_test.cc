@@ -20,6 +20,18 @@ TEST(LineBuffer, GivesWholeLinesOnlyAndTheRestAtTheEnd) {
   EXPECT_EQ(lines.take_rest(), "");
 }
 
+TEST(LineBuffer, TakesACarriageReturnForAnEndOnlyWhereItIsLive) {
+  LineBuffer lines;
+  lines.append("10 %\r20");
+  EXPECT_EQ(lines.take_lines(), "");
+  LineBuffer live(true);
+  live.append("10 %\r20");
+  EXPECT_EQ(live.take_lines(), "10 %\r");
+  live.append(" %\rdone\nnext");
+  EXPECT_EQ(live.take_lines(), "20 %\rdone\n");
+  EXPECT_EQ(live.take_rest(), "next");
+}
+
 TEST(LineBuffer, KeepsALineOfTheGreatestLengthWhole) {
   LineBuffer lines;
   const std::string line(LineBuffer::kLongestLine, 'x');

@@ -1,6 +1,7 @@
 // What each option of shoalrun does to a real job.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -204,6 +205,20 @@ TEST_F(Options, ReportTakesAllOfStandardOutputIfItGoesThere) {
   EXPECT_EQ(end.exit_code, 4);
   EXPECT_EQ(json::parse(end.out)["first_failure"]["code"], 4);
   EXPECT_THAT(end.err, HasSubstr("shown\n"));
+}
+
+TEST_F(Options, ReportGoesToANamedPipeIfSomebodyReadsItAndIsAnErrorElse) {
+  ASSERT_EQ(::mkfifo(report_file_.c_str(), 0600), 0);
+  const JobEnd unread = run_job({"--report", report_file_, "-n", "1", "echo", "ran"});
+  EXPECT_EQ(unread.exit_code, 1);
+  EXPECT_EQ(unread.out, "ran\n");
+  EXPECT_THAT(unread.err, HasSubstr("cannot write the report " + report_file_));
+
+  const std::string script = "cat " + report_file_ + " & " + SHOALRUN + " --report " + report_file_ +
+                             " -n 1 sleep 0.2; echo status $? >&2; wait";
+  const JobEnd read = run_job({"-n", "1", "sh", "-c", script});
+  EXPECT_THAT(read.err, HasSubstr("status 0\n"));
+  EXPECT_EQ(json::parse(read.out)["schema"], "shoal.job/1");
 }
 
 TEST_F(Options, ReportThatCannotBeWrittenIsRefusedBeforeTheJob) {

@@ -182,6 +182,15 @@ TEST(Input, FromATerminalReachesRankZero) {
   ::close(terminal);
 }
 
+TEST(Output, OfErrorsThatNobodyReadsEndsTheJobAsWell) {
+  const std::string script =
+      "{ " + std::string(SHOALRUN) +
+      " -n 2 sh -c 'yes >&2' 2>&1 >/dev/null; echo status $? >&3; } 3>&2 2>/dev/null | head -n 1";
+  const JobEnd end = run_job({"-n", "1", "sh", "-c", script});
+  EXPECT_EQ(end.out, "y\n");
+  EXPECT_EQ(end.err, "status 141\n");
+}
+
 TEST(Environment, TellsEachRankItsPlace) {
   const std::string script =
       "echo $SHOAL_RANK $SHOAL_WORLD_SIZE $SHOAL_LOCAL_RANK $SHOAL_LOCAL_WORLD_SIZE $RANK $WORLD_SIZE $LOCAL_RANK "

@@ -166,6 +166,20 @@ TEST(Terminal, SuspendKeyStopsTheJobUntilItIsContinued) {
   EXPECT_EQ(terminal.wait(), 0);
 }
 
+// A progress bar is a line that is written over; the ranks are told that it can be.
+TEST(Terminal, ShowsWhatEndsWithACarriageReturnAndTellsTheRanks) {
+  AtTerminal terminal(
+      job({"-n", "1", "sh", "-c",
+           "trap 'exit 0' INT; echo terminal $SHOAL_TERMINAL; printf '10 %%\r'; while :; do sleep 0.05; done"}));
+  terminal.await("terminal 1");
+  terminal.await("10 %\r");
+  terminal.press(kInterrupt);
+  EXPECT_EQ(terminal.wait(), 0);
+  AtTerminal tagged(job({"--tag", "-n", "1", "sh", "-c", "echo terminal $SHOAL_TERMINAL"}));
+  tagged.await("terminal 0");
+  EXPECT_EQ(tagged.wait(), 0);
+}
+
 TEST(Terminal, TypedLinesReachTheReaderToTheirEnd) {
   AtTerminal terminal(job({"--tag", "-n", "3", "--stdin", "1", "cat"}));
   terminal.press("first\n");
