@@ -34,14 +34,14 @@ int fail(const Program& program, const std::string& text, int status) {
 
 /// All ranks come here with the same error. Rank 0 tells it; the others wait until it has, or is gone: it leaves before
 /// there is a session where the command line is to blame.
-int refuse(const Program& program, Communicator& comm, const UsageError& error) {
-  if (comm.rank() == 0) fail(program, error.what(), kUsage);
+int refuse(const Program& program, Communicator& comm, const std::string& text, int status) {
+  if (comm.rank() == 0) fail(program, text, status);
   try {
     barrier(comm);
   } catch (const Error&) {
-    return kUsage;
+    return status;
   }
-  return kUsage;
+  return status;
 }
 
 /// The environment is to blame, which is the same for all ranks, so that none has a session and rank 0 alone tells it.
@@ -58,7 +58,9 @@ int run_in_session(const Program& program, Session& session) {
   try {
     status = program.run(session);
   } catch (const UsageError& error) {
-    return refuse(program, session.world(), error);
+    return refuse(program, session.world(), error.what(), kUsage);
+  } catch (const AgreedError& error) {
+    return refuse(program, session.world(), error.what(), kFailed);
   }
   if (!std::cout.flush()) return fail(program, "standard output cannot be written", kFailed);
   return status;
@@ -81,7 +83,7 @@ int run_guarded(const Program& program) {
   try {
     Session session;
     joined = true;
-    return mistake ? refuse(program, session.world(), *mistake) : run_in_session(program, session);
+    return mistake ? refuse(program, session.world(), mistake->what(), kUsage) : run_in_session(program, session);
   } catch (const Error& error) {
     if (joined || error.code() != ErrorCode::invalid_argument) throw;
     return refuse_environment(program, error);

@@ -19,13 +19,20 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What went wrong, as every rank has found alike, so that one of them tells it.
+class AgreedError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// One of shoal's own programs.
 struct Program {
   std::string name;
   /// Reads the command line, before there is a session. Returns what to print instead of running, as for --help.
   /// May throw UsageError.
   std::function<std::optional<std::string>()> parse;
-  /// Runs as one rank and returns its exit status. May throw anything; UsageError only on all ranks alike.
+  /// Runs as one rank and returns its exit status. May throw anything; UsageError and AgreedError only on all ranks
+  /// alike.
   std::function<int(Session&)> run;
 };
 

@@ -54,8 +54,8 @@ shoal::sim::TrainingShape shape_of(const Arguments& arguments) {
   return {.dims = shoal::train::parse_dims(arguments.dims),
           .stage = arguments.stage.front() - '0',
           .ranks = arguments.world,
-          .optimizer =
-              arguments.optimizer == "adam" ? shoal::train::OptimizerKind::adam : shoal::train::OptimizerKind::sgd};
+          .optimizer = *std::find_if(shoal::train::kOptimizers.begin(), shoal::train::kOptimizers.end(),
+                                     [&](auto kind) { return shoal::train::name(kind) == arguments.optimizer; })};
 }
 
 /// Prints, and returns the exit status: 1 where simulation and closed form differ.
@@ -93,8 +93,9 @@ int main(int argc, char** argv) {
   const auto* stage = app.add_option("--stage", arguments.stage, "train: what is sharded, as of shoal-train (2)")
                           ->check(CLI::IsMember({"0", "1", "2", "3"}));
   const auto* dims = app.add_option("--dims", arguments.dims, "train: widths of the MLP (784,256,128,10)");
-  const auto* optimizer = app.add_option("--optimizer", arguments.optimizer, "train: sgd or adam (adam)")
-                              ->check(CLI::IsMember({"sgd", "adam"}));
+  const auto* optimizer =
+      app.add_option("--optimizer", arguments.optimizer, "train: sgd, momentum, adam or adamw (adam)")
+          ->check(CLI::IsMember({"sgd", "momentum", "adam", "adamw"}));
 
   const auto parse = [&] {
     auto text = shoal::parse_command_line(app, argc, argv);

@@ -12,23 +12,14 @@
 namespace shoal::sim {
 namespace {
 
-std::vector<train::PlannedCall> calls_of_a_step(const TrainingShape& shape) {
-  return train::training_calls(
-      {.dims = shape.dims, .stage = shape.stage, .ranks = shape.ranks, .algorithms = {}, .steps = 1});
-}
-
-/// Stage 1 shards the optimizer's state, stage 2 the gradients too, stage 3 the parameters too; each layer by
-/// Partition. An optimizer's state is a float for each of its moments.
-void fill_memory(TrainingRank& figures, const TrainingShape& shape, const train::Layout& layout, int rank) {
-  std::uint64_t shard = 0;
-  for (const train::Layer& layer : layout.layers()) shard += Partition(layer.size(), shape.ranks).size(rank);
-  const auto held = [&](int sharded_from) {
-    return (shape.stage >= sharded_from ? shard : layout.parameters()) * sizeof(float);
-  };
-  const std::uint64_t moments = shape.optimizer == train::OptimizerKind::adam ? 2 : 0;
-  figures.optimizer_bytes = moments * held(1);
-  figures.gradient_bytes = held(2);
-  figures.parameter_bytes = held(3);
+train::RunPlan plan_of_a_step(const TrainingShape& shape) {
+  return {.dims = shape.dims,
+          .stage = shape.stage,
+          .ranks = shape.ranks,
+          .moments = train::moments_of(shape.optimizer),
+          .steps = 1,
+          .rounds = 1,
+          .updates = 1};
 }
 
 template <class Visit>
@@ -41,7 +32,8 @@ void for_each_operation(const train::OperationLedger& ledger, Visit&& visit) {
 
 SimulatedTraining simulate_training(const TrainingShape& shape) {
   const train::Layout layout(shape.dims);
-  const auto calls = calls_of_a_step(shape);
+  const train::RunPlan plan = plan_of_a_step(shape);
+  const auto calls = train::training_calls(plan);
   const PhantomData data(layout.largest_layer(), shape.ranks, DataType::f64);  // The widest of the plan's calls.
   const auto step = [&](Communicator& comm) {
     for (const train::PlannedCall& call : calls)
@@ -56,8 +48,11 @@ SimulatedTraining simulate_training(const TrainingShape& shape) {
   SimulatedTraining result{.shape = shape, .parameters = layout.parameters(), .ranks = {}, .closed_form_matches = true};
   for (int rank = 0; rank < shape.ranks; ++rank) {
     const SimulatedRank& ran = run.ranks[static_cast<std::size_t>(rank)];
-    TrainingRank figures{.step = train::by_operation(ran.traffic)};
-    fill_memory(figures, shape, layout, rank);
+    const train::StateBytes state = train::state_bytes(plan, rank);
+    const TrainingRank figures{.step = train::by_operation(ran.traffic),
+                               .parameter_bytes = state.parameter,
+                               .gradient_bytes = state.gradient,
+                               .optimizer_bytes = state.optimizer};
     if (figures.step != train::predict(calls, rank, shape.ranks)) result.closed_form_matches = false;
     result.ranks.push_back(figures);
   }
@@ -69,7 +64,7 @@ std::string json_text(const SimulatedTraining& result) {
                               {"world", result.ranks.size()},
                               {"stage", result.shape.stage},
                               {"dims", result.shape.dims},
-                              {"optimizer", result.shape.optimizer == train::OptimizerKind::adam ? "adam" : "sgd"},
+                              {"optimizer", train::name(result.shape.optimizer)},
                               {"parameters", result.parameters}};
   auto& per_rank = json["per_rank"] = nlohmann::ordered_json::array();
   for (std::size_t rank = 0; rank < result.ranks.size(); ++rank) {

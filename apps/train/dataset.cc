@@ -1,76 +1,41 @@
-// The data set as its publisher lays it out in files, checked as a whole: every image has its label, and training
-// and test images are of one size.
-
 #include "train/dataset.h"
 
 #include <algorithm>
 #include <array>
-#include <string>
-#include <system_error>
 
-#include "train/idx.h"
-#include "train/input_error.h"
+#include "program/program.h"
 
 namespace shoal::train {
 namespace {
 
-std::filesystem::path find(const std::filesystem::path& directory, const std::string& name) {
-  std::error_code error;
-  for (const char* suffix : {"", ".gz"}) {
-    auto file = directory / (name + suffix);
-    if (std::filesystem::exists(file, error)) return file;
-  }
-  throw InputError((directory / name).string(), "no such file, nor " + name + ".gz");
-}
-
-Split read_split(const std::filesystem::path& directory, const std::string& name, std::optional<std::size_t> classes,
-                 const std::filesystem::path& images_file, Images images) {
-  Split split{.count = images.count, .pixels = std::move(images.pixels), .labels = {}};
-  if (!classes) return split;
-  const auto labels_file = find(directory, name + "-labels-idx1-ubyte");
-  split.labels = read_idx_labels(labels_file);
-  if (split.labels.size() != split.count)
-    throw InputError(labels_file.string(), "has " + std::to_string(split.labels.size()) + " labels for the " +
-                                               std::to_string(split.count) + " images of " + images_file.string());
-  const auto outside =
-      std::find_if(split.labels.begin(), split.labels.end(), [&](std::uint8_t label) { return label >= *classes; });
-  if (outside != split.labels.end())
-    throw InputError(labels_file.string(), "label " + std::to_string(*outside) + " of sample " +
-                                               std::to_string(outside - split.labels.begin()) +
-                                               " is none of the model's " + std::to_string(*classes) + " classes");
-  return split;
-}
+constexpr std::string_view kArrayFile = ".npy";
 
 }  // namespace
 
-Dataset read_idx_directory(const std::filesystem::path& directory, std::optional<std::size_t> classes) {
-  std::error_code error;
-  if (!std::filesystem::is_directory(directory, error))
-    throw InputError(directory.string(),
-                     "no such directory (the data set comes with Debian's package dataset-fashion-mnist)");
-  const auto train_file = find(directory, "train-images-idx3-ubyte");
-  const auto test_file = find(directory, "t10k-images-idx3-ubyte");
-  Images train = read_idx_images(train_file);
-  Images test = read_idx_images(test_file);
-  if (train.rows != test.rows || train.columns != test.columns)
-    throw InputError(test_file.string(), "has images of " + std::to_string(test.rows) + " x " +
-                                             std::to_string(test.columns) + ", but those of " + train_file.string() +
-                                             " are " + std::to_string(train.rows) + " x " +
-                                             std::to_string(train.columns));
-  Dataset data;
-  data.features = train.size();
-  data.train = read_split(directory, "train", classes, train_file, std::move(train));
-  data.test = read_split(directory, "t10k", classes, test_file, std::move(test));
-  return data;
-}
-
-void normalise(std::span<const std::uint8_t> pixels, std::span<float> out) {
+void Split::load_elements(std::size_t first, std::span<float> out) const {
   static constexpr auto kScaled = [] {
     std::array<float, 256> table{};
     for (std::size_t value = 0; value < table.size(); ++value) table[value] = static_cast<float>(value) / 255.0F;
     return table;
   }();
-  for (std::size_t i = 0; i < pixels.size(); ++i) out[i] = kScaled[pixels[i]];
+  if (!values.empty()) {
+    std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(first), out.size(), out.begin());
+    return;
+  }
+  const auto bytes = std::span(pixels).subspan(first, out.size());
+  for (std::size_t i = 0; i < bytes.size(); ++i) out[i] = kScaled[bytes[i]];
+}
+
+Dataset read_dataset(const std::string& source, std::optional<std::size_t> classes) {
+  const auto comma = source.find(std::string(kArrayFile) + ",");
+  const bool has_labels = comma != std::string::npos;
+  if (!has_labels && !source.ends_with(kArrayFile)) return read_idx_directory(source, classes);
+  const std::string samples = has_labels ? source.substr(0, comma + kArrayFile.size()) : source;
+  const auto labels =
+      has_labels ? std::optional<std::filesystem::path>(source.substr(comma + kArrayFile.size() + 1)) : std::nullopt;
+  if (classes && !labels)
+    throw UsageError("--data " + source + ": classify needs labels, as in " + source + ",LABELS.npy");
+  return read_npy_dataset(samples, classes ? labels : std::nullopt, classes);
 }
 
 }  // namespace shoal::train

@@ -21,7 +21,6 @@ std::uint64_t evaluation_rounds(std::size_t samples, int ranks) {
 std::int64_t count_correct_over_ranks(ShardedModel& model, Transport& transport, const Split& data,
                                       std::pmr::memory_resource& scratch) {
   const Layout& layout = model.layout();
-  const std::size_t features = layout.inputs();
   Mlp mlp(layout, kBlocksPerRound * kEvaluationBlock, 0, scratch);
   const auto ranks = static_cast<std::size_t>(transport.size());
   auto block = static_cast<std::size_t>(transport.rank());
@@ -33,8 +32,7 @@ std::int64_t count_correct_over_ranks(ShardedModel& model, Transport& transport,
       const std::size_t first = block * kEvaluationBlock;
       segments.push_back({i * kEvaluationBlock, std::min(kEvaluationBlock, data.count - first)});
       first_samples.push_back(first);
-      normalise(std::span(data.pixels).subspan(first * features, segments.back().rows * features),
-                mlp.inputs(segments.back()));
+      data.load(first, segments.back().rows, mlp.inputs(segments.back()));
     }
     // A rank that has run out of blocks still takes part: at stage 3 each layer is gathered from all.
     for (std::size_t layer = 0; layer < layout.layers().size(); ++layer)

@@ -17,6 +17,7 @@ struct RankFigures {
   OperationLedger other;  ///< Of all else up to the gathering of these figures.
   OperationLedger predicted_other;
   std::array<std::uint64_t, kMemoryUses> memory_bytes{};  ///< Peak of each use, during training.
+  std::array<std::uint64_t, 3> state_by_formula{};        ///< Of parameters, gradients and optimizer, as plan.h has it.
   std::uint64_t peak_rss_bytes = 0;
   double compute_s = 0.0;
   double communicate_s = 0.0;

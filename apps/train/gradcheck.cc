@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <vector>
 
 #include "train/gradient_step.h"
@@ -20,35 +21,37 @@ constexpr double kWork = 2e9;
 constexpr std::size_t kFewest = 8;
 constexpr std::size_t kMost = 256;
 
-/// Rows of x against rows of y, by their positions in the files.
-class RegressionBatch : public Batch {
+/// Rows of x against rows of y; samples are numbers of rows.
+class RegressionObjective : public Objective {
  public:
-  RegressionBatch(const NpyArray& x, const NpyArray& y, std::size_t size) : x_(x.values), y_(y.values), size_(size) {}
+  RegressionObjective(const NpyArray& x, const NpyArray& y, std::size_t rows)
+      : x_(x.values), y_(y.values), rows_(rows) {}
 
-  std::size_t size() const override { return size_; }
-  double weight() const override { return static_cast<double>(y_.size()); }
+  std::size_t rows(std::int64_t /*sample*/) const override { return 1; }
+  std::size_t most_rows() const override { return 1; }
+  double weight_of_row() const override { return static_cast<double>(y_.size() / rows_); }
 
-  void load(const Lane& lane, std::span<float> inputs) override { take(x_, lane, inputs); }
+  void load(std::span<const std::int64_t> samples, std::span<float> inputs) override { take(x_, samples, inputs); }
 
-  double loss(const Lane& lane, std::span<const float> /*inputs*/, std::span<const float> outputs,
+  double loss(std::span<const std::int64_t> samples, std::span<const float> /*inputs*/, std::span<const float> outputs,
               std::span<float> derivative) override {
     targets_.resize(outputs.size());
-    take(y_, lane, targets_);
+    take(y_, samples, targets_);
     return squared_error(outputs, targets_, derivative);
   }
 
  private:
-  void take(std::span<const float> from, const Lane& lane, std::span<float> into) const {
-    const std::size_t width = from.size() / size_;
-    for (std::size_t row = 0; row < lane.rows.rows; ++row) {
-      const auto source = from.subspan(lane.position(row) * width, width);
+  void take(std::span<const float> from, std::span<const std::int64_t> samples, std::span<float> into) const {
+    const std::size_t width = from.size() / rows_;
+    for (std::size_t row = 0; row < samples.size(); ++row) {
+      const auto source = from.subspan(static_cast<std::size_t>(samples[row]) * width, width);
       std::copy(source.begin(), source.end(), into.subspan(row * width).begin());
     }
   }
 
   std::span<const float> x_;
   std::span<const float> y_;
-  std::size_t size_;
+  std::size_t rows_;
   std::vector<float> targets_;
 };
 
@@ -129,14 +132,16 @@ std::string run_gradcheck(Communicator& comm, const GradcheckOptions& options) {
   Transport transport(comm, {});
   MemoryAccounts memory;
   // Stage 0 keeps the whole gradient.
-  ShardedModel model(layout, 0, {.kind = OptimizerKind::sgd}, 0, transport, memory);
-  model.set_parameters(problem.theta.values);
-  GradientStep gradient_step(kLanes, problem.batch, model, transport, memory);
-  RegressionBatch batch(problem.x, problem.y, problem.batch);
-  const double loss = gradient_step.run(batch);
+  ShardedModel model(layout, {.stage = 0, .optimizer = {.kind = OptimizerKind::sgd}}, transport, memory);
+  model.start(problem.theta.values);
+  RegressionObjective objective(problem.x, problem.y, problem.batch);
+  GradientStep gradient_step({.lanes = kLanes, .batch = problem.batch}, objective, model, transport, memory);
+  std::vector<std::int64_t> rows(problem.batch);
+  std::iota(rows.begin(), rows.end(), std::int64_t{0});
+  const StepResult result = gradient_step.run(rows);
   std::vector<float> gradient;
   for (std::size_t layer = 0; layer < layout.layers().size(); ++layer)
-    for (const float sum : model.gradient_room(layer)) gradient.push_back(sum / static_cast<float>(batch.weight()));
+    for (const float sum : model.gradient_room(layer)) gradient.push_back(sum / static_cast<float>(result.weight));
 
   const double work = 2.0 * static_cast<double>(layout.parameters()) * static_cast<double>(problem.batch);
   const auto checks = spread(
@@ -156,7 +161,8 @@ std::string run_gradcheck(Communicator& comm, const GradcheckOptions& options) {
     max_difference = difference <= max_difference ? max_difference : difference;
   }
   if (options.out) write_npy(*options.out, std::array{gradient.size()}, gradient);
-  return nlohmann::ordered_json{{"loss", loss}, {"checked", checks.size()}, {"max_difference", max_difference}}.dump() +
+  return nlohmann::ordered_json{{"loss", result.loss}, {"checked", checks.size()}, {"max_difference", max_difference}}
+             .dump() +
          "\n";
 }
 

@@ -38,11 +38,26 @@ class AccountedMemory : public std::pmr::memory_resource {
 /// One account for each use. Must outlive what was allocated from it.
 class MemoryAccounts {
  public:
+  MemoryAccounts() = default;
+  /// Parameters, gradients and the optimizer's state are taken from `shared`, which ranks can read of each other.
+  explicit MemoryAccounts(std::pmr::memory_resource& shared)
+      : accounts_{AccountedMemory(shared), AccountedMemory(shared), AccountedMemory(shared), AccountedMemory()},
+        shared_scratch_(shared) {}
+
+  /// Scratch that ranks can read of each other.
+  AccountedMemory& shared_scratch() { return shared_scratch_; }
+
+  /// The most that was held at once of a use; of scratch, shared or not.
+  std::uint64_t peak_bytes(MemoryUse use) const {
+    return (*this)[use].peak_bytes() + (use == MemoryUse::scratch ? shared_scratch_.peak_bytes() : 0);
+  }
+
   AccountedMemory& operator[](MemoryUse use) { return accounts_[static_cast<std::size_t>(use)]; }
   const AccountedMemory& operator[](MemoryUse use) const { return accounts_[static_cast<std::size_t>(use)]; }
 
  private:
   std::array<AccountedMemory, kMemoryUses> accounts_;
+  AccountedMemory shared_scratch_;
 };
 
 using Floats = std::pmr::vector<float>;

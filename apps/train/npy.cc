@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,9 +26,11 @@ static_assert(std::endian::native == std::endian::little, "elements are stored a
 constexpr std::string_view kMagic{"\x93NUMPY", 6};
 
 struct Header {
-  bool is_f64 = false;
+  char kind = 'f';  // As NumPy's type string has it: f, u or i, and the bytes of an element.
+  std::size_t element = 4;
+  bool is_swapped = false;
   bool fortran_order = false;
-  std::vector<std::size_t> shape;
+  std::vector<std::size_t> shape = {};
 };
 
 /// What stands behind 'key': in the dictionary, up to where its value starts.
@@ -60,29 +61,74 @@ std::vector<std::size_t> parse_shape(std::string_view text, const std::string& n
   }
 }
 
+/// '<f4', '>i8', '|u1' and the like: byte order, kind, bytes.
+void parse_type(std::string_view text, Header& header, const std::string& name) {
+  const std::string_view type = text.substr(0, text.find(','));
+  const bool is_quoted = type.size() == 5 && type.front() == '\'' && type.back() == '\'';
+  const std::string_view code = is_quoted ? type.substr(2, 2) : std::string_view();
+  const bool has_order = is_quoted && (type[1] == '<' || type[1] == '>' || (type[1] == '|' && code == "u1"));
+  if (!has_order || (code != "f4" && code != "f8" && code != "u1" && code != "i8"))
+    throw InputError(name, "elements are " + std::string(type) + "; f4, f8, u1 and i8 can be read");
+  header.kind = code[0];
+  header.element = static_cast<std::size_t>(code[1] - '0');
+  header.is_swapped = type[1] == '>';
+}
+
 Header parse_header(std::string_view text, const std::string& name) {
   Header header;
-  const auto type = value_of(text, "descr", name);
-  if (type.starts_with("'<f8'"))
-    header.is_f64 = true;
-  else if (!type.starts_with("'<f4'"))
-    throw InputError(name,
-                     "elements are " + std::string(type.substr(0, type.find(','))) + "; '<f4' and '<f8' can be read");
-  header.fortran_order = value_of(text, "fortran_order", name).starts_with("True");
+  parse_type(value_of(text, "descr", name), header, name);
+  const auto order = value_of(text, "fortran_order", name);
+  header.fortran_order = order.starts_with("True");
+  if (!header.fortran_order && !order.starts_with("False"))
+    throw InputError(name, "damaged NPY header: its fortran_order is neither True nor False");
   header.shape = parse_shape(value_of(text, "shape", name), name);
-  if (header.fortran_order && header.shape.size() > 1)
-    throw InputError(name, "is in Fortran order; C order can be read");
   return header;
 }
 
 /// Bytes of the elements; empty if they exceed 64 bits.
 std::optional<std::uint64_t> element_bytes(const Header& header) {
-  std::uint64_t bytes = header.is_f64 ? sizeof(double) : sizeof(float);
-  for (const std::uint64_t extent : header.shape) {
-    if (extent != 0 && bytes > std::numeric_limits<std::uint64_t>::max() / extent) return std::nullopt;
-    bytes *= extent;
-  }
+  std::uint64_t bytes = header.element;
+  for (const std::uint64_t extent : header.shape)
+    if (__builtin_mul_overflow(bytes, extent, &bytes)) return std::nullopt;
   return bytes;
+}
+
+/// From the order in which the first index runs fastest to that in which the last one does.
+template <class T>
+std::vector<T> transposed(const std::vector<T>& values, const std::vector<std::size_t>& shape) {
+  std::vector<std::size_t> strides;
+  std::size_t stride = 1;
+  for (const std::size_t extent : shape) {
+    strides.push_back(stride);
+    stride *= extent;
+  }
+  std::vector<T> result;
+  result.reserve(values.size());
+  std::vector<std::size_t> index(shape.size());
+  for (std::size_t from = 0; result.size() < values.size();) {
+    result.push_back(values[from]);
+    for (std::size_t axis = shape.size(); axis-- > 0;) {  // Counts the index up, the last place first.
+      from += strides[axis];
+      if (++index[axis] < shape[axis]) break;
+      from -= strides[axis] * shape[axis];
+      index[axis] = 0;
+    }
+  }
+  return result;
+}
+
+template <class T, class Take>
+BasicNpyArray<T> read_elements(const Header& header, std::uint64_t bytes, Take&& take) {
+  BasicNpyArray<T> array{.shape = header.shape, .values = std::vector<T>(bytes / sizeof(T))};
+  take(reinterpret_cast<char*>(array.values.data()), bytes);
+  if (header.is_swapped && sizeof(T) > 1) {
+    for (T& value : array.values) {
+      auto& raw = reinterpret_cast<std::array<char, sizeof(T)>&>(value);
+      std::reverse(raw.begin(), raw.end());
+    }
+  }
+  if (header.fortran_order && header.shape.size() > 1) array.values = transposed(array.values, header.shape);
+  return array;
 }
 
 std::uint64_t regular_file_size(const std::filesystem::path& file) {
@@ -96,7 +142,7 @@ std::uint64_t regular_file_size(const std::filesystem::path& file) {
 
 }  // namespace
 
-NpyArray read_npy(const std::filesystem::path& file) {
+AnyNpyArray read_any_npy(const std::filesystem::path& file) {
   const std::string name = file.string();
   const std::uint64_t size = regular_file_size(file);
   errno = 0;
@@ -128,18 +174,21 @@ NpyArray read_npy(const std::filesystem::path& file) {
   if (!bytes || *bytes != size - taken)
     throw InputError(name, "its header claims " + (bytes ? std::to_string(*bytes) : "more than 2^64") +
                                " bytes of elements, but " + std::to_string(size - taken) + " follow");
-  NpyArray array{.shape = header.shape, .values = {}};
-  if (header.is_f64) {
-    std::vector<double> wide(*bytes / sizeof(double));
-    take(reinterpret_cast<char*>(wide.data()), *bytes);
-    array.values.resize(wide.size());
-    std::transform(wide.begin(), wide.end(), array.values.begin(),
-                   [](double value) { return static_cast<float>(value); });
-  } else {
-    array.values.resize(*bytes / sizeof(float));
-    take(reinterpret_cast<char*>(array.values.data()), *bytes);
-  }
-  return array;
+  if (header.kind == 'u') return read_elements<std::uint8_t>(header, *bytes, take);
+  if (header.kind == 'i') return read_elements<std::int64_t>(header, *bytes, take);
+  if (header.element == sizeof(double)) return read_elements<double>(header, *bytes, take);
+  return read_elements<float>(header, *bytes, take);
+}
+
+NpyArray read_npy(const std::filesystem::path& file) {
+  return std::visit(
+      [](const auto& array) {
+        NpyArray floats{.shape = array.shape, .values = {}};
+        floats.values.reserve(array.values.size());
+        for (const auto value : array.values) floats.values.push_back(static_cast<float>(value));
+        return floats;
+      },
+      read_any_npy(file));
 }
 
 void write_npy(const std::filesystem::path& file, std::span<const std::size_t> shape, std::span<const float> values) {

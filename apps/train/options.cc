@@ -33,11 +33,21 @@ struct RawOptions {
   std::string stage = "2";
   std::string optimizer = "adam";
   std::optional<double> learning_rate;
+  std::string schedule = "constant";
+  std::optional<std::string> warmup;
+  double weight_decay = 0.0;
+  std::string precision = "f32";
+  std::optional<double> clip;
   std::string algorithm = "auto";
   std::optional<std::string> steps;
   std::optional<std::string> epochs;
   std::optional<std::string> batch;
+  std::optional<std::string> accumulate;
+  std::optional<std::string> max_padded_tokens;
+  std::optional<std::string> max_examples;
   std::optional<std::string> lanes;
+  std::optional<std::string> checkpoint_every;
+  std::optional<std::string> checkpoint_keep;
   std::optional<std::string> seed;
 };
 
@@ -47,30 +57,84 @@ std::uint64_t count_option(const std::string& option, const std::string& text) {
   return *value;
 }
 
-std::uint64_t seed_option(const std::string& text) {
+/// From 0 on.
+std::uint64_t number_option(const std::string& option, const std::string& text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size())
-    throw UsageError("--seed " + text + ": not a whole number from 0 to 2^64 - 1");
+    throw UsageError(option + " " + text + ": not a whole number from 0 to 2^64 - 1");
   return value;
 }
 
+float rate_option(const std::string& option, double value) {
+  if (!std::isfinite(value) || value < 0.0) throw UsageError(option + ": a finite number, 0 or more, is needed");
+  return static_cast<float>(value);
+}
+
+OptimizerKind optimizer_named(const std::string& text) {
+  for (const OptimizerKind kind : kOptimizers)
+    if (name(kind) == text) return kind;
+  throw UsageError("--optimizer " + text + ": no such optimizer");
+}
+
+ScheduleKind schedule_named(const std::string& text) {
+  if (text == "cosine") return ScheduleKind::cosine;
+  return text == "linear" ? ScheduleKind::linear : ScheduleKind::constant;
+}
+
+void fill_learning(TrainOptions& options, const RawOptions& raw) {
+  options.optimizer.kind = optimizer_named(raw.optimizer);
+  options.optimizer.weight_decay = rate_option("--weight-decay", raw.weight_decay);
+  const bool is_adaptive = moments_of(options.optimizer.kind) == 2;
+  options.schedule.peak = rate_option("--lr", raw.learning_rate.value_or(is_adaptive ? 0.001 : 0.05));
+  options.schedule.kind = schedule_named(raw.schedule);
+  if (raw.warmup) options.schedule.warmup = number_option("--warmup", *raw.warmup);
+  if (raw.clip) {
+    if (!std::isfinite(*raw.clip) || *raw.clip <= 0.0) throw UsageError("--clip: a norm is a finite number above 0");
+    options.clip = raw.clip;
+  }
+  options.precision = raw.precision == "bf16" ? Precision::bf16 : Precision::f32;
+}
+
+void fill_checkpoints(TrainOptions& options, const RawOptions& raw) {
+  if (raw.checkpoint_every) options.checkpoint_every = count_option("--checkpoint-every", *raw.checkpoint_every);
+  if (raw.checkpoint_keep) options.checkpoint_keep = count_option("--checkpoint-keep", *raw.checkpoint_keep);
+  if (options.checkpoints) return;
+  for (const auto& [given, option] :
+       {std::pair(raw.checkpoint_every.has_value(), "--checkpoint-every"),
+        std::pair(raw.checkpoint_keep.has_value(), "--checkpoint-keep"), std::pair(options.resume, "--resume")})
+    if (given) throw UsageError(std::string(option) + ": needs --checkpoint DIR");
+}
+
+std::vector<std::size_t> default_dims(Task task) {
+  switch (task) {
+    case Task::classify:
+      return {784, 256, 128, 10};
+    case Task::autoencode:
+      return {784, 128, 32, 128, 784};
+    case Task::next_row:
+      return {28, 64, 28};
+  }
+  return {};
+}
+
+/// Sequences of varying length are always cut by limits, others where some are given.
+void fill_limits(TrainOptions& options, const RawOptions& raw) {
+  if (options.task != Task::next_row && !raw.max_padded_tokens && !raw.max_examples) return;
+  plan::MicrobatchLimits limits;
+  if (raw.max_padded_tokens) limits.max_padded_tokens = count_option("--max-padded-tokens", *raw.max_padded_tokens);
+  if (raw.max_examples) limits.max_examples = count_option("--max-examples", *raw.max_examples);
+  options.limits = limits;
+}
+
 void fill(TrainOptions& options, const RawOptions& raw) {
-  options.task = raw.task == "classify" ? Task::classify : Task::autoencode;
-  if (raw.dims)
-    options.dims = parse_dims(*raw.dims);
-  else if (options.task == Task::classify)
-    options.dims = {784, 256, 128, 10};
-  else
-    options.dims = {784, 128, 32, 128, 784};
+  for (const Task task : {Task::classify, Task::autoencode, Task::next_row})
+    if (name(task) == raw.task) options.task = task;
+  options.dims = raw.dims ? parse_dims(*raw.dims) : default_dims(options.task);
+  fill_limits(options, raw);
 
   options.stage = raw.stage.front() - '0';
-  options.optimizer.kind = raw.optimizer == "adam" ? OptimizerKind::adam : OptimizerKind::sgd;
-  const double learning_rate = raw.learning_rate.value_or(raw.optimizer == "adam" ? 0.001 : 0.05);
-  if (!std::isfinite(learning_rate) || learning_rate < 0.0)
-    throw UsageError("--lr: a learning rate is a finite number, 0 or more");
-  options.optimizer.learning_rate = static_cast<float>(learning_rate);
-
+  fill_learning(options, raw);
   if (raw.algorithm != "auto") {
     const auto algorithm = algorithm_named(raw.algorithm);
     if (!algorithm || *algorithm == Algorithm::automatic)
@@ -81,7 +145,11 @@ void fill(TrainOptions& options, const RawOptions& raw) {
   if (raw.steps) options.steps = count_option("--steps", *raw.steps);
   if (raw.epochs) options.epochs = count_option("--epochs", *raw.epochs);
   if (raw.batch) options.batch = count_option("--batch", *raw.batch);
-  if (raw.seed) options.seed = seed_option(*raw.seed);
+  if (raw.accumulate) options.accumulate = count_option("--accumulate", *raw.accumulate);
+  if (options.accumulate > kMostCounted / options.batch)
+    throw UsageError("--accumulate " + *raw.accumulate + ": more than 2^40 samples an update");
+  fill_checkpoints(options, raw);
+  if (raw.seed) options.seed = number_option("--seed", *raw.seed);
   if (raw.lanes) options.lanes = count_option("--lanes", *raw.lanes);
   if (!std::has_single_bit(options.lanes) || options.lanes > kMostLanes)
     throw UsageError("--lanes " + std::to_string(options.lanes) + ": a power of two up to " +
@@ -89,28 +157,50 @@ void fill(TrainOptions& options, const RawOptions& raw) {
 }
 
 void add_train_options(CLI::App& app, TrainOptions& options, RawOptions& raw) {
-  app.add_option("--data", options.data, "Directory of the IDX files, plain or gzip")->capture_default_str();
-  app.add_option("--task", raw.task, "classify (softmax cross-entropy) or autoencode (MSE)")
-      ->check(CLI::IsMember({"classify", "autoencode"}))
+  app.add_option("--data", options.data, "Directory of the IDX files, plain or gzip; or FILE.npy[,LABELS.npy]")
       ->capture_default_str();
-  app.add_option("--dims", raw.dims, "Widths of the MLP (classify 784,256,128,10; autoencode 784,128,32,128,784)");
+  app.add_option("--task", raw.task, "classify (softmax cross-entropy), autoencode or next-row (MSE)")
+      ->check(CLI::IsMember({"classify", "autoencode", "next-row"}))
+      ->capture_default_str();
+  app.add_option("--dims", raw.dims,
+                 "Widths of the MLP (classify 784,256,128,10; autoencode 784,128,32,128,784; next-row 28,64,28)");
   app.add_option("--stage", raw.stage, "What is sharded: 0 nothing, 1 optimizer, 2 and gradients, 3 and parameters")
       ->check(CLI::IsMember({"0", "1", "2", "3"}))
       ->capture_default_str();
-  app.add_option("--optimizer", raw.optimizer, "sgd or adam")
-      ->check(CLI::IsMember({"sgd", "adam"}))
+  app.add_option("--optimizer", raw.optimizer, "sgd, momentum, adam or adamw")
+      ->check(CLI::IsMember({"sgd", "momentum", "adam", "adamw"}))
       ->capture_default_str();
-  app.add_option("--lr", raw.learning_rate, "Learning rate (adam 0.001, sgd 0.05)");
-  app.add_option("--batch", raw.batch, "Samples of a step, over all ranks (256)");
+  app.add_option("--lr", raw.learning_rate, "Learning rate (adam and adamw 0.001, sgd and momentum 0.05)");
+  app.add_option("--schedule", raw.schedule, "What becomes of the learning rate: constant, cosine or linear, to 0")
+      ->check(CLI::IsMember({"constant", "cosine", "linear"}))
+      ->capture_default_str();
+  app.add_option("--warmup", raw.warmup, "Updates in which the learning rate rises to --lr (0)");
+  app.add_option("--weight-decay", raw.weight_decay, "Of the parameters (adamw), or added to the gradient (0)");
+  app.add_option("--clip", raw.clip, "Longest gradient to step by; longer ones are made that long (none)");
+  app.add_option("--precision", raw.precision, "Of parameters in products and between ranks: f32 or bf16")
+      ->check(CLI::IsMember({"f32", "bf16"}))
+      ->capture_default_str();
+  app.add_option("--batch", raw.batch, "Samples of a microbatch, over all ranks (256)");
+  app.add_option("--accumulate", raw.accumulate, "Microbatches of an update (1)");
+  app.add_option("--max-padded-tokens", raw.max_padded_tokens,
+                 "Rows that a lane computes at once, its samples padded to the longest (next-row 12000, else all)");
+  app.add_option("--max-examples", raw.max_examples, "Samples that a lane computes at once (next-row 16, else all)");
   auto* steps = app.add_option("--steps", raw.steps, "Updates to make");
   app.add_option("--epochs", raw.epochs, "Passes over the training samples to make (1)")->excludes(steps);
   app.add_option("--seed", raw.seed, "Of the start and of the order of samples (0)");
   app.add_option("--lanes", raw.lanes, "Shares of a batch, a power of two; at most so many ranks (16)");
   app.add_option("--algorithm", raw.algorithm, "Of the collectives that carry gradients and parameters")
       ->capture_default_str();
+  app.add_option("--init", options.init, "Start from the parameters in this file, .npy: W0, b0, W1, b1, ...");
+  app.add_option("--checkpoint", options.checkpoints,
+                 "Directory for checkpoints: one after the last step, or when stopped");
+  app.add_option("--checkpoint-every", raw.checkpoint_every, "Also one every so many steps");
+  app.add_option("--checkpoint-keep", raw.checkpoint_keep, "Keep only the newest so many (all)");
+  app.add_flag("--resume", options.resume, "Go on from the newest checkpoint, of any number of ranks and any stage");
+  app.add_option("--export", options.export_file, "Write the trained parameters to this file, safetensors");
   app.add_option("--report", options.report, "Write the report, JSON, to this file, or - for standard output");
-  app.add_option("--progress", options.progress, "auto, plain (a line now and then) or none")
-      ->check(CLI::IsMember({"auto", "plain", "none"}))
+  app.add_option("--progress", options.progress, "auto, bar, plain (a line now and then) or none")
+      ->check(CLI::IsMember({"auto", "bar", "plain", "none"}))
       ->capture_default_str();
 }
 

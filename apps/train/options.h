@@ -7,25 +7,39 @@
 #include <string>
 #include <vector>
 
+#include "plan/microbatches.h"
 #include "shoal/runtime/operation.h"
-#include "train/batch.h"
+#include "train/objective.h"
 #include "train/optimizer.h"
+#include "train/parameter_store.h"
+#include "train/schedule.h"
 
 namespace shoal::train {
 
 /// What the command line asks for, with defaults filled in.
 struct TrainOptions {
-  std::filesystem::path data;
+  std::string data;
   Task task = Task::classify;
   std::vector<std::size_t> dims;
   int stage = 2;
-  OptimizerSettings optimizer;
+  OptimizerSettings optimizer = {};
+  Schedule schedule = {};  ///< Its number of updates comes with the data.
+  Precision precision = Precision::f32;
+  std::optional<double> clip = std::nullopt;
   std::size_t batch = 256;
-  std::optional<std::uint64_t> steps;  ///< One of the two, or neither: one epoch.
+  std::size_t accumulate = 1;                                   ///< Microbatches of an update.
+  std::optional<plan::MicrobatchLimits> limits = std::nullopt;  ///< Of what a lane computes at once.
+  std::optional<std::uint64_t> steps;                           ///< One of the two, or neither: one epoch.
   std::optional<std::uint64_t> epochs;
   std::uint64_t seed = 0;
   std::size_t lanes = 16;
   Algorithm algorithm = Algorithm::automatic;
+  std::optional<std::filesystem::path> init = std::nullopt;
+  std::optional<std::filesystem::path> checkpoints = std::nullopt;  ///< Directory.
+  std::uint64_t checkpoint_every = 0;                               ///< Steps; 0: after the last one only.
+  std::size_t checkpoint_keep = 0;                                  ///< The newest so many; 0: all.
+  bool resume = false;
+  std::optional<std::filesystem::path> export_file = std::nullopt;
   std::string report;  ///< File, "-" for standard output, empty for none.
   std::string progress = "auto";
 };

@@ -61,7 +61,11 @@ Json memory(const RunRecord& record) {
                         {"gradient_bytes", bytes(MemoryUse::gradient)},
                         {"optimizer_bytes", bytes(MemoryUse::optimizer)},
                         {"scratch_bytes", bytes(MemoryUse::scratch)},
-                        {"peak_rss_bytes", figures.peak_rss_bytes}});
+                        {"peak_rss_bytes", figures.peak_rss_bytes},
+                        {"formula",
+                         {{"parameter_bytes", figures.state_by_formula[0]},
+                          {"gradient_bytes", figures.state_by_formula[1]},
+                          {"optimizer_bytes", figures.state_by_formula[2]}}}});
   }
   return {{"per_rank", std::move(per_rank)}};
 }
@@ -73,9 +77,12 @@ Json time(const RunRecord& record) {
     compute_s += figures.compute_s / record.ranks;
     communicate_s += figures.communicate_s / record.ranks;
   }
+  const auto per_second = [&](std::uint64_t count) {
+    return record.training.timed_s > 0.0 ? static_cast<double>(count) / record.training.timed_s : 0.0;
+  };
   return {{"wall_s", record.wall_s},
-          {"steps_per_s", static_cast<double>(record.timed_steps) / record.timed_s},
-          {"samples_per_s", static_cast<double>(record.timed_samples) / record.timed_s},
+          {"steps_per_s", per_second(record.training.timed_steps)},
+          {"samples_per_s", per_second(record.training.timed_samples)},
           {"compute_s", compute_s},
           {"communicate_s", communicate_s}};
 }
@@ -111,20 +118,23 @@ bool RunRecord::other_matches() const {
 
 std::string report_json(const RunRecord& record) {
   const TrainOptions& options = record.options;
+  const std::vector<double>& losses = record.training.state.losses;
   const Json report = {
       {"schema", "shoal.train/1"},
       {"world", record.ranks},
       {"stage", options.stage},
       {"parameters", record.parameters},
-      {"steps", record.steps},
+      {"steps", record.training.state.step},
+      {"first_step", record.training.first_step},
+      {"stopped", record.training.stop_signal != 0},
       {"global_batch", options.batch},
+      {"accumulate", options.accumulate},
       {"lanes", options.lanes},
-      {"precision", "f32"},
-      {"optimizer", options.optimizer.kind == OptimizerKind::adam ? "adam" : "sgd"},
-      {"stream_sha256", record.stream_sha256},
+      {"precision", name(options.precision)},
+      {"optimizer", name(options.optimizer.kind)},
+      {"stream_sha256", record.training.stream_sha256},
       {"param_sha256", record.parameters_sha256},
-      {"loss",
-       {{"first", record.losses.front()}, {"last", record.losses.back()}, {"curve", loss_curve(record.losses)}}},
+      {"loss", {{"first", losses.front()}, {"last", losses.back()}, {"curve", loss_curve(losses)}}},
       {"accuracy", {{"train", or_null(record.train_accuracy)}, {"test", or_null(record.test_accuracy)}}},
       {"bytes", traffic(record)},
       {"memory", memory(record)},

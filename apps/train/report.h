@@ -8,25 +8,21 @@
 
 #include "train/figures.h"
 #include "train/options.h"
+#include "train/training.h"
 
 namespace shoal::train {
 
 /// All that the report and the table say. Rank 0 has it whole.
 struct RunRecord {
-  TrainOptions options;
+  TrainOptions options = {};
   int ranks = 1;
   std::size_t parameters = 0;
-  std::uint64_t steps = 0;
-  std::string stream_sha256;
-  std::string parameters_sha256;
-  std::vector<double> losses;  ///< Of each step's batch, before its update.
-  std::optional<double> train_accuracy;
-  std::optional<double> test_accuracy;
-  std::vector<RankFigures> per_rank;
+  TrainingRecord training = {};
+  std::string parameters_sha256 = {};
+  std::optional<double> train_accuracy = std::nullopt;
+  std::optional<double> test_accuracy = std::nullopt;
+  std::vector<RankFigures> per_rank = {};
   double wall_s = 0.0;
-  double timed_s = 0.0;  ///< Of the steps that count for speed, ...
-  std::uint64_t timed_steps = 0;
-  std::uint64_t timed_samples = 0;
 
   bool matches() const;        ///< The steps' bytes are those predicted, on every rank and in every operation.
   bool other_matches() const;  ///< So are the others'.

@@ -8,23 +8,30 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iomanip>
 #include <iostream>
+#include <memory>
 #include <sstream>
 
+#include "hash/sha256.h"
 #include "program/program.h"
-#include "train/batch.h"
+#include "train/checkpoints.h"
 #include "train/evaluate.h"
+#include "train/export.h"
 #include "train/gradient_step.h"
 #include "train/input_error.h"
+#include "train/next_row_objective.h"
+#include "train/objective.h"
 #include "train/plan.h"
+#include "train/progress.h"
 #include "train/report.h"
-#include "train/sha256.h"
 #include "train/share.h"
 #include "train/stream.h"
+#include "train/training.h"
 
 namespace shoal::train {
 namespace {
@@ -33,7 +40,6 @@ using Clock = std::chrono::steady_clock;
 
 /// The first steps of longer runs warm caches and page in memory; they do not count for speed.
 constexpr std::uint64_t kWarmUpSteps = 20;
-constexpr std::uint64_t kProgressLines = 10;
 
 double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -46,30 +52,39 @@ std::uint64_t peak_rss_bytes() {
 
 class Run {
  public:
-  Run(Communicator& comm, const TrainOptions& options)
-      : comm_(comm),
+  Run(Session& session, const TrainOptions& options)
+      : comm_(session.world()),
         options_(options),
         layout_(options.dims),
         algorithms_(choose_algorithms(options.algorithm, options.stage)),
-        transport_(comm, algorithms_) {}
+        transport_(comm_, algorithms_),
+        memory_(*session.heap()) {}
 
   int execute() {
     check_world();
     check_report_file();
     data_ = read_on_rank_0(comm_, options_.data, classes());
-    check_dims(data_.features);
+    check_dims();
+    objective_ = make_objective();
     record_.options = options_;
     record_.ranks = comm_.size();
     record_.parameters = layout_.parameters();
-    record_.steps = steps();
-    predict_bytes();
+    options_.schedule.updates = steps();
 
-    ShardedModel model(layout_, options_.stage, options_.optimizer, options_.seed, transport_, memory_);
-    train(model);
-    if (classes()) evaluate(model);
+    ShardedModel model(layout_,
+                       {.stage = options_.stage,
+                        .optimizer = options_.optimizer,
+                        .precision = options_.precision,
+                        .accumulates = options_.accumulate > 1 || options_.limits},
+                       transport_, memory_);
+    train(model, start(model));
+    if (record_.training.stop_signal == 0 && classes()) evaluate(model);
     hash_parameters(model);
+    if (options_.export_file) export_model(comm_, *options_.export_file, model);
+    predict_bytes();
     account();
-    return finish();
+    finish();
+    return ended();
   }
 
  private:
@@ -80,19 +95,34 @@ class Run {
   /// Where rank 0 tells people what happens; the report has standard output to itself if it goes there.
   std::ostream& out() const { return options_.report == "-" ? std::cerr : std::cout; }
 
+  void say(const std::string& text) const {
+    if (speaks() && options_.progress != "none") out() << text << std::endl;
+  }
+
   void check_world() const {
     if (static_cast<std::size_t>(comm_.size()) > options_.lanes)
       throw UsageError("--lanes " + std::to_string(options_.lanes) + ": " + std::to_string(comm_.size()) +
                        " ranks need at least as many lanes");
-    if (options_.task == Task::autoencode && layout_.inputs() != layout_.outputs())
-      throw UsageError("--dims: an autoencoder ends with as many outputs (" + std::to_string(layout_.outputs()) +
-                       ") as it has inputs (" + std::to_string(layout_.inputs()) + ")");
+    if (options_.task != Task::classify && layout_.inputs() != layout_.outputs())
+      throw UsageError("--dims: " + std::string(name(options_.task)) + " ends with as many outputs (" +
+                       std::to_string(layout_.outputs()) + ") as it has inputs (" + std::to_string(layout_.inputs()) +
+                       ")");
   }
 
-  void check_dims(std::size_t features) const {
-    if (features != layout_.inputs())
-      throw UsageError("--dims: the first width is " + std::to_string(layout_.inputs()) + ", but a sample of " +
-                       options_.data.string() + " has " + std::to_string(features) + " features");
+  void check_dims() const {
+    const bool by_row = options_.task == Task::next_row;
+    if (by_row && data_.columns == 0)
+      throw UsageError("--task next-row: a sample of " + options_.data + " has no rows");
+    const std::size_t inputs = by_row ? data_.columns : data_.features;
+    if (inputs != layout_.inputs())
+      throw UsageError("--dims: the first width is " + std::to_string(layout_.inputs()) + ", but a " +
+                       (by_row ? "row" : "sample") + " of " + options_.data + " has " + std::to_string(inputs) +
+                       (by_row ? " columns" : " features"));
+  }
+
+  std::unique_ptr<Objective> make_objective() const {
+    if (options_.task == Task::next_row) return std::make_unique<NextRowObjective>(data_.train, data_.columns);
+    return std::make_unique<ImageObjective>(options_.task, data_.train);
   }
 
   /// A report that cannot be written is better known before the training than after it. The file is left as it is,
@@ -110,17 +140,27 @@ class Run {
   }
 
   std::uint64_t steps() const {
-    const std::uint64_t batches_per_epoch = (data_.train.count - 1) / options_.batch + 1;
-    return options_.steps ? *options_.steps : options_.epochs.value_or(1) * batches_per_epoch;
+    const std::uint64_t steps_per_epoch = (data_.train.count - 1) / samples_per_step() + 1;
+    return options_.steps ? *options_.steps : options_.epochs.value_or(1) * steps_per_epoch;
   }
 
-  void predict_bytes();
-  void train(ShardedModel& model);
-  void progress(std::uint64_t step, double loss) const;
+  std::size_t samples_per_step() const { return options_.batch * options_.accumulate; }
+  std::size_t largest_batch() const { return std::min(options_.batch, data_.train.count); }
+  SampleStream samples() const { return {options_.seed, data_.train.count, samples_per_step()}; }
+
+  RunPlan plan() const;
+  RunIdentity identity() const;
+  TrainingState start(ShardedModel& model);
+  std::optional<TrainingState> resume(ShardedModel& model);
+  void train(ShardedModel& model, TrainingState state);
+  void save(const TrainingState& state, ShardedModel& model);
   void evaluate(ShardedModel& model);
   void hash_parameters(ShardedModel& model);
+  void predict_bytes();
   void account();
-  int finish();
+  void finish();
+  int ended() const;
+  ProgressStyle progress_style() const;
 
   Communicator& comm_;
   TrainOptions options_;
@@ -129,64 +169,87 @@ class Run {
   Transport transport_;
   MemoryAccounts memory_;
   Dataset data_;
+  std::unique_ptr<Objective> objective_;
+  std::unique_ptr<Checkpoints> checkpoints_;
+  bool resumed_ = false;
+  OperationLedger saving_;
   Clock::time_point start_ = Clock::now();
   RankFigures figures_;
   RunRecord record_;
 };
 
-void Run::predict_bytes() {
-  const RunPlan plan{.dims = options_.dims,
-                     .stage = options_.stage,
-                     .ranks = comm_.size(),
-                     .algorithms = algorithms_,
-                     .steps = record_.steps,
-                     .has_labels = classes().has_value(),
-                     .train_samples = data_.train.count,
-                     .test_samples = data_.test.count};
-  const Calibration calibration = comm_.calibration();
-  figures_.predicted_steps = predict(training_calls(plan), comm_.rank(), comm_.size(), calibration);
-  figures_.predicted_other = predict(other_calls(plan), comm_.rank(), comm_.size(), calibration);
+/// What a checkpoint is only for: with another of these the samples, or what is made of them, would be others.
+RunIdentity Run::identity() const {
+  return {{"task", name(options_.task)}, {"dims", options_.dims},   {"optimizer", name(options_.optimizer.kind)},
+          {"seed", options_.seed},       {"batch", options_.batch}, {"accumulate", options_.accumulate},
+          {"samples", data_.train.count}};
 }
 
-void Run::train(ShardedModel& model) {
-  SampleStream stream(options_.seed, data_.train.count, options_.batch);
-  const std::uint64_t untimed = record_.steps > kWarmUpSteps ? kWarmUpSteps : 0;
-  ImageBatch batch(options_.task, data_.train, data_.features);
-  GradientStep gradient_step(options_.lanes, std::min(options_.batch, data_.train.count), model, transport_, memory_);
-  Sha256 stream_hash;
+TrainingState Run::start(ShardedModel& model) {
+  if (options_.checkpoints) {
+    checkpoints_ = std::make_unique<Checkpoints>(comm_, *options_.checkpoints, options_.checkpoint_keep, identity());
+    if (auto state = resume(model)) return std::move(*state);
+  }
+  if (options_.init)
+    model.start(read_parameters_on_rank_0(comm_, *options_.init, layout_));
+  else
+    model.start(options_.seed);
+  return {};
+}
+
+std::optional<TrainingState> Run::resume(ShardedModel& model) {
+  const auto newest = checkpoints_->open();
+  if (!newest) {
+    if (options_.resume) say("no checkpoint in " + options_.checkpoints->string() + ": starting anew");
+    return std::nullopt;
+  }
+  const std::string folder = checkpoints_->folder(*newest).string();
+  if (!options_.resume)
+    throw UsageError("--checkpoint " + options_.checkpoints->string() + ": there is " + folder +
+                     "; --resume goes on from it, and another directory begins anew");
+  resumed_ = true;
+  auto state = checkpoints_->load(*newest, model);
+  say("going on from " + folder);
+  return state;
+}
+
+void Run::train(ShardedModel& model, TrainingState state) {
+  SampleStream stream = samples();
+  GradientStep gradient_step({.lanes = options_.lanes, .batch = largest_batch(), .limits = options_.limits},
+                             *objective_, model, transport_, memory_);
+  const std::uint64_t steps = options_.schedule.updates;
+  const std::uint64_t still = steps - std::min(steps, state.step);
+  Progress progress(out(), progress_style(), state.step, steps, Clock::now());
+  Training::Save save_state;
+  if (checkpoints_) save_state = [&](const TrainingState& reached) { save(reached, model); };
+  Training training({.schedule = options_.schedule,
+                     .clip = options_.clip,
+                     .steps = steps,
+                     .untimed_steps = still > kWarmUpSteps ? kWarmUpSteps : 0,
+                     .save_every = options_.checkpoint_every},
+                    std::move(state), stream, gradient_step, model, transport_, progress, std::move(save_state));
 
   const Traffic before = comm_.traffic();
   const auto communicated_before = transport_.time();
-  const auto start = Clock::now();
-  auto timed_from = start;
-  for (std::uint64_t step = 0; step < record_.steps; ++step) {
-    if (step == untimed) timed_from = Clock::now();
-    const auto ids = stream.next();
-    stream_hash.add(std::as_bytes(ids));
-    batch.select(ids);
-    record_.losses.push_back(gradient_step.run(batch));
-    model.update(static_cast<float>(batch.weight()));
-    if (step >= untimed) record_.timed_samples += ids.size();
-    progress(step + 1, record_.losses.back());
-  }
-  const auto end = Clock::now();
-
+  record_.training = training.run();
   figures_.steps = by_operation(comm_.traffic() - before);
+  for (std::size_t i = 0; i < kOperationCount; ++i) figures_.steps.rows[i] -= saving_.rows[i];
   figures_.communicate_s = (transport_.time() - communicated_before).count();
-  figures_.compute_s = seconds(end - start) - figures_.communicate_s;
+  figures_.compute_s = record_.training.wall_s - figures_.communicate_s;
   for (std::size_t use = 0; use < kMemoryUses; ++use)
-    figures_.memory_bytes[use] = memory_[static_cast<MemoryUse>(use)].peak_bytes();
-  record_.timed_s = seconds(end - timed_from);
-  record_.timed_steps = record_.steps - untimed;
-  record_.stream_sha256 = stream_hash.finish();
+    figures_.memory_bytes[use] = memory_.peak_bytes(static_cast<MemoryUse>(use));
 }
 
-void Run::progress(std::uint64_t step, double loss) const {
-  if (!speaks() || options_.progress == "none") return;
-  const std::uint64_t every = std::max<std::uint64_t>(1, record_.steps / kProgressLines);
-  if (step == 1 || step % every == 0 || step == record_.steps)
-    out() << "step " << step << " of " << record_.steps << "  loss " << std::fixed << std::setprecision(6) << loss
-          << std::defaultfloat << std::endl;
+void Run::save(const TrainingState& state, ShardedModel& model) {
+  const Traffic before = comm_.traffic();
+  checkpoints_->save(state, model);
+  saving_ += by_operation(comm_.traffic() - before);
+}
+
+ProgressStyle Run::progress_style() const {
+  if (!speaks() || options_.progress == "none") return ProgressStyle::none;
+  if (options_.progress == "plain") return ProgressStyle::plain;
+  return options_.progress == "bar" ? ProgressStyle::bar : automatic_progress();
 }
 
 void Run::evaluate(ShardedModel& model) {
@@ -195,18 +258,56 @@ void Run::evaluate(ShardedModel& model) {
     return static_cast<double>(correct) / static_cast<double>(split.count);
   };
   record_.train_accuracy = accuracy(data_.train);
-  record_.test_accuracy = accuracy(data_.test);
-  if (speaks() && options_.progress != "none")
-    out() << "accuracy  train " << std::fixed << std::setprecision(4) << *record_.train_accuracy << "  test "
-          << *record_.test_accuracy << std::defaultfloat << std::endl;
+  if (data_.test.count > 0) record_.test_accuracy = accuracy(data_.test);
+  std::ostringstream text;
+  text << "accuracy  train " << std::fixed << std::setprecision(4) << *record_.train_accuracy;
+  if (record_.test_accuracy) text << "  test " << *record_.test_accuracy;
+  say(text.str());
 }
 
 void Run::hash_parameters(ShardedModel& model) {
   Sha256 hash;
-  for (std::size_t layer = 0; layer < layout_.layers().size(); ++layer)
-    hash.add(std::as_bytes(model.parameters(layer)));
+  for (std::size_t layer = 0; layer < layout_.layers().size(); ++layer) hash.add(std::as_bytes(model.masters(layer)));
   record_.parameters_sha256 = hash.finish();
   std::copy(record_.parameters_sha256.begin(), record_.parameters_sha256.end(), figures_.parameters_sha256.begin());
+}
+
+void Run::predict_bytes() {
+  const RunPlan plan = this->plan();
+  const Calibration calibration = comm_.calibration();
+  figures_.predicted_steps = predict(training_calls(plan), comm_.rank(), comm_.size(), calibration);
+  figures_.predicted_other = predict(other_calls(plan), comm_.rank(), comm_.size(), calibration);
+  const StateBytes state = state_bytes(plan, comm_.rank());
+  figures_.state_by_formula = {state.parameter, state.gradient, state.optimizer};
+}
+
+RunPlan Run::plan() const {
+  const std::uint64_t first = record_.training.first_step;
+  const std::uint64_t steps = record_.training.state.step - first;
+  SampleStream stream = samples();
+  for (std::uint64_t step = 0; step < first; ++step) stream.next();
+  const RoundCount count = count_rounds(stream, steps, options_.lanes, largest_batch(), options_.limits, *objective_);
+  return {.dims = options_.dims,
+          .stage = options_.stage,
+          .ranks = comm_.size(),
+          .algorithms = algorithms_,
+          .precision = options_.precision,
+          .clips = options_.clip.has_value(),
+          .moments = moments_of(options_.optimizer.kind),
+          .steps = steps,
+          .rounds = count.rounds,
+          .updates = count.updates,
+          .reads_start = options_.init.has_value() && !resumed_,
+          .opens_checkpoints = checkpoints_ != nullptr,
+          .resumes = resumed_,
+          .saves = checkpoints_ ? checkpoints_->saved() : 0,
+          .exports = options_.export_file.has_value(),
+          .has_labels = classes().has_value(),
+          .evaluates = record_.training.stop_signal == 0,
+          .features = data_.features,
+          .data_type = data_.train.values.empty() ? DataType::u8 : DataType::f32,
+          .train_samples = data_.train.count,
+          .test_samples = data_.test.count};
 }
 
 void Run::account() {
@@ -217,8 +318,8 @@ void Run::account() {
   record_.wall_s = seconds(Clock::now() - start_);
 }
 
-int Run::finish() {
-  if (!speaks()) return 0;
+void Run::finish() {
+  if (!speaks()) return;
   out() << traffic_table(record_) << std::flush;
   const std::string json = report_json(record_);
   if (options_.report == "-") {
@@ -235,11 +336,16 @@ int Run::finish() {
       throw std::runtime_error("the ranks ended with different parameters");
   if (!record_.matches() || !record_.other_matches())
     throw std::runtime_error("the bytes moved differ from those predicted");
+}
+
+/// As a program ends that a signal stops, unless what was done so far is kept.
+int Run::ended() const {
+  if (record_.training.stop_signal != 0 && !checkpoints_) std::raise(record_.training.stop_signal);
   return 0;
 }
 
 }  // namespace
 
-int run_training(Communicator& comm, const TrainOptions& options) { return Run(comm, options).execute(); }
+int run_training(Session& session, const TrainOptions& options) { return Run(session, options).execute(); }
 
 }  // namespace shoal::train

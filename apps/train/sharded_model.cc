@@ -2,105 +2,125 @@
 
 #include <algorithm>
 
+#include "program/program.h"
+#include "train/exact_norm.h"
 #include "train/initial.h"
 
 namespace shoal::train {
-namespace {
 
-std::size_t shard_elements(const Layout& layout, int rank, int ranks) {
-  std::size_t total = 0;
-  for (const Layer& layer : layout.layers()) total += Partition(layer.size(), ranks).size(rank);
-  return total;
-}
-
-}  // namespace
-
-ShardedModel::ShardedModel(const Layout& layout, int stage, const OptimizerSettings& settings, std::uint64_t seed,
-                           Transport& transport, MemoryAccounts& memory)
-    : layout_(&layout),
-      stage_(stage),
+ShardedModel::ShardedModel(const Layout& layout, const ModelSettings& settings, Transport& transport,
+                           MemoryAccounts& memory)
+    : map_(layout, transport.rank(), transport.size()),
+      settings_(settings),
       transport_(&transport),
-      shard_elements_(shard_elements(layout, transport.rank(), transport.size())),
-      parameters_(shards_parameters() ? shard_elements_ : layout.parameters(), &memory[MemoryUse::parameter]),
-      gradients_(shards_gradients() ? shard_elements_ : layout.parameters(), &memory[MemoryUse::gradient]),
-      room_(shards_gradients() ? layout.largest_layer() : 0, &memory[MemoryUse::scratch]),
-      optimizer_(settings, shards_optimizer() ? shard_elements_ : layout.parameters(), memory[MemoryUse::optimizer]) {
-  std::size_t shard_offset = 0;
-  for (const Layer& layer : layout.layers()) {
-    const Partition chunks(layer.size(), transport.size());
-    places_.push_back(
-        {.begin = chunks.begin(transport.rank()), .size = chunks.size(transport.rank()), .shard_offset = shard_offset});
-    shard_offset += places_.back().size;
+      parameters_(map_, settings.stage, settings.precision, transport, memory),
+      gradients_(shards_gradients() ? map_.elements() : layout.parameters(), &memory[MemoryUse::gradient]),
+      room_(parameters_.needs_room() || has_gradient_room() ? layout.largest_layer() : 0, &memory.shared_scratch()),
+      optimizer_(settings.optimizer, shards_optimizer() ? map_.elements() : layout.parameters(),
+                 memory[MemoryUse::optimizer]) {}
+
+void ShardedModel::start(std::uint64_t seed) {
+  for (std::size_t layer = 0; layer < map_.layers(); ++layer) {
+    const LayerState own = state(layer);
+    initial_parameters(layout().layers()[layer], seed, own.begin, own.masters);
   }
-  fill_initial(seed);
+  publish(0);
 }
 
-void ShardedModel::fill_initial(std::uint64_t seed) {
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    if (shards_parameters())
-      initial_parameters(layout_->layers()[i], seed, places_[i].begin, own(parameters_, true, i));
-    else
-      initial_parameters(layout_->layers()[i], seed, 0, whole(parameters_, i));
+void ShardedModel::start(std::span<const float> all) {
+  for (std::size_t layer = 0; layer < map_.layers(); ++layer) {
+    const LayerState own = state(layer);
+    const auto from = map_.whole(all, layer).subspan(own.begin, own.masters.size());
+    std::copy(from.begin(), from.end(), own.masters.begin());
   }
-}
-
-void ShardedModel::set_parameters(std::span<const float> all) {
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    const auto layer = all.subspan(layout_->layers()[i].offset, layout_->layers()[i].size());
-    const auto from = shards_parameters() ? layer.subspan(places_[i].begin, places_[i].size) : layer;
-    const auto into = shards_parameters() ? own(parameters_, true, i) : whole(parameters_, i);
-    std::copy(from.begin(), from.end(), into.begin());
-  }
-}
-
-std::span<float> ShardedModel::whole(Floats& values, std::size_t layer) const {
-  return std::span(values).subspan(layout_->layers()[layer].offset, layout_->layers()[layer].size());
-}
-
-std::span<float> ShardedModel::own(Floats& values, bool is_sharded, std::size_t layer) const {
-  const Place& place = places_[layer];
-  if (is_sharded) return std::span(values).subspan(place.shard_offset, place.size);
-  return whole(values, layer).subspan(place.begin, place.size);
+  publish(0);
 }
 
 std::span<float> ShardedModel::room(std::size_t layer) {
-  return std::span(room_).first(layout_->layers()[layer].size());
+  return std::span(room_).first(std::min(room_.size(), layout().layers()[layer].size()));
 }
 
-std::span<const float> ShardedModel::parameters(std::size_t layer) {
-  if (!shards_parameters()) return whole(parameters_, layer);
-  transport_->all_gather(own(parameters_, true, layer), room(layer));
-  return room(layer);
-}
+std::span<const float> ShardedModel::parameters(std::size_t layer) { return parameters_.working(layer, room(layer)); }
+
+std::span<const float> ShardedModel::masters(std::size_t layer) { return parameters_.all_masters(layer, room(layer)); }
 
 std::span<float> ShardedModel::gradient_room(std::size_t layer) {
-  return shards_gradients() ? room(layer) : whole(gradients_, layer);
+  return has_gradient_room() ? room(layer) : map_.whole(std::span(gradients_), layer);
 }
 
-void ShardedModel::reduce_gradient(std::size_t layer) {
-  const auto gradient = gradient_room(layer);
-  if (!shards_optimizer()) {
-    transport_->all_reduce(gradient);
-    return;
-  }
-  const auto reduced = transport_->reduce_scatter(gradient);
-  if (shards_gradients()) std::copy(reduced.begin(), reduced.end(), own(gradients_, true, layer).begin());
+/// What an update takes of a layer's gradient.
+std::span<float> ShardedModel::summed_gradient(std::size_t layer) {
+  if (!shards_optimizer()) return map_.whole(std::span(gradients_), layer);
+  return map_.own(std::span(gradients_), shards_gradients(), layer);
 }
 
-void ShardedModel::update(float weight) {
-  optimizer_.begin_update();
-  for (std::size_t i = 0; i < places_.size(); ++i) {
-    update_layer(i, weight);
-    if (shards_optimizer() && !shards_parameters()) transport_->all_gather(whole(parameters_, i));
-  }
-}
-
-void ShardedModel::update_layer(std::size_t layer, float weight) {
-  if (!shards_optimizer())
-    optimizer_.update(layout_->layers()[layer].offset, whole(parameters_, layer), whole(gradients_, layer), weight);
+void ShardedModel::reduce_gradient(std::size_t layer, bool first) {
+  std::span<float> reduced = gradient_room(layer);
+  if (shards_optimizer())
+    reduced = transport_->reduce_scatter(reduced);
   else
-    optimizer_.update(places_[layer].shard_offset, own(parameters_, shards_parameters(), layer),
-                      own(gradients_, shards_gradients(), layer), weight);
+    transport_->all_reduce(reduced);
+  if (!has_gradient_room()) return;  // It lies where it is kept.
+  const auto kept = summed_gradient(layer);
+  if (first)
+    std::copy(reduced.begin(), reduced.end(), kept.begin());
+  else
+    std::transform(kept.begin(), kept.end(), reduced.begin(), kept.begin(), std::plus<>());
+}
+
+double ShardedModel::gradient_norm() {
+  // At stage 0 every rank has the whole, and sums it for itself.
+  const auto over_ranks = [&](auto&& combine) {
+    if (shards_optimizer()) combine();
+  };
+  std::int64_t scale = -kNotFinite;
+  for (std::size_t layer = 0; layer < map_.layers(); ++layer)
+    scale = std::max(scale, squares_scale(summed_gradient(layer)));
+  over_ranks([&] { scale = transport_->max(scale); });
+  if (scale == kNotFinite) throw AgreedError("the gradient is not finite, and has no norm to clip it by");
+  SumOfSquares squares{};
+  for (std::size_t layer = 0; layer < map_.layers(); ++layer) {
+    const SumOfSquares of_layer = scaled_squares(summed_gradient(layer), scale);
+    for (std::size_t digit = 0; digit < squares.size(); ++digit) squares[digit] += of_layer[digit];
+  }
+  over_ranks([&] { squares = transport_->sum(squares); });
+  return norm_of(squares, scale);
+}
+
+/// Where the optimizer's state of what this rank updates of a layer begins.
+std::size_t ShardedModel::first_moment(std::size_t layer) const {
+  return shards_optimizer() ? map_.shard_begin(layer) : layout().layers()[layer].offset;
+}
+
+LayerState ShardedModel::state(std::size_t layer) {
+  LayerState state{.begin = shards_optimizer() ? map_.begin(layer) - layout().layers()[layer].offset : 0,
+                   .masters = parameters_.masters(layer)};
+  for (std::size_t moment = 0; moment < moments_of(settings_.optimizer.kind); ++moment)
+    state.moments.push_back(optimizer_.moment(moment).subspan(first_moment(layer), state.masters.size()));
+  return state;
+}
+
+LayerState ShardedModel::own_state(std::size_t layer) {
+  LayerState state = this->state(layer);
+  if (shards_optimizer()) return state;
+  state.begin = map_.begin(layer) - layout().layers()[layer].offset;
+  const auto own = [&](std::span<float> whole) { return whole.subspan(state.begin, map_.size(layer)); };
+  state.masters = own(state.masters);
+  for (std::span<float>& moment : state.moments) moment = own(moment);
+  return state;
+}
+
+void ShardedModel::publish(std::uint64_t updates) {
+  optimizer_.set_updates(updates);
+  for (std::size_t layer = 0; layer < map_.layers(); ++layer) parameters_.publish(layer);
+}
+
+void ShardedModel::update(float learning_rate, GradientScale scale) {
+  optimizer_.begin_update(learning_rate);
+  for (std::size_t layer = 0; layer < map_.layers(); ++layer) {
+    optimizer_.update(first_moment(layer), parameters_.masters(layer), summed_gradient(layer), scale);
+    parameters_.publish(layer);
+  }
 }
 
 }  // namespace shoal::train

@@ -8,9 +8,25 @@
 #include "train/layout.h"
 #include "train/memory.h"
 #include "train/optimizer.h"
+#include "train/parameter_store.h"
+#include "train/shard_map.h"
 #include "train/transport.h"
 
 namespace shoal::train {
+
+struct ModelSettings {
+  int stage = 2;
+  OptimizerSettings optimizer = {};
+  Precision precision = Precision::f32;
+  bool accumulates = false;  ///< Whether the gradients of several rounds are added up before an update.
+};
+
+/// A part of a layer as training goes on from it: the masters of its parameters, and the optimizer's moments.
+struct LayerState {
+  std::size_t begin = 0;  ///< Within the layer.
+  std::span<float> masters = {};
+  std::vector<std::span<float>> moments = {};
+};
 
 /// What one rank holds of parameters, gradients and optimizer state, and how it gets the rest.
 ///
@@ -20,54 +36,62 @@ namespace shoal::train {
 ///       2     whole        own chunks   own chunks   reduce_scatter             all_gather each layer
 ///       3     own chunks   own chunks   own chunks   reduce_scatter             -, but all_gather before each use
 ///
-/// Each layer (W and b together) is cut by Partition(layer size, ranks); a rank's own chunks lie one after the other
-/// in layer order. A whole layer that a stage does not keep lives in one room for the largest layer, which is scratch
-/// and holds one thing at a time: a layer's gradient until it is reduced, or its gathered parameters until used.
+/// A whole layer that a stage does not keep lives in one room for the largest layer, which is scratch and holds one
+/// thing at a time: a layer's gradient until it is reduced, or its parameters until used. Where gradients of several
+/// rounds are added up, each round's goes there first at every stage, and what is added up is what an update will need
+/// of it, the own chunks from stage 1 on.
 class ShardedModel {
  public:
-  ShardedModel(const Layout& layout, int stage, const OptimizerSettings& settings, std::uint64_t seed,
-               Transport& transport, MemoryAccounts& memory);
+  /// Parameters are 0 until they are written to masters() and published.
+  ShardedModel(const Layout& layout, const ModelSettings& settings, Transport& transport, MemoryAccounts& memory);
 
-  const Layout& layout() const { return *layout_; }
+  const Layout& layout() const { return map_.layout(); }
+  const ShardMap& map() const { return map_; }
 
-  /// Replaces the start by these values of all parameters, in flat order.
-  void set_parameters(std::span<const float> all);
+  /// All ranks together: He's start of this seed (initial.h), or these values of all parameters in flat order.
+  void start(std::uint64_t seed);
+  void start(std::span<const float> all);
 
-  /// All ranks together: W and b of a layer, valid until the next call of this or of gradient_room().
+  /// All ranks together: W and b of a layer, valid until the next call of this, of gradient_room() or of masters().
   std::span<const float> parameters(std::size_t layer);
 
   /// Where this rank's gradient of a layer goes.
   std::span<float> gradient_room(std::size_t layer);
 
-  /// All ranks together: sums over ranks what stands in the gradient room, and keeps what this rank is to keep.
-  void reduce_gradient(std::size_t layer);
+  /// All ranks together: sums over ranks what stands in the gradient room, and keeps what this rank is to keep; unless
+  /// it is the `first` since the last update, adds it to what is kept.
+  void reduce_gradient(std::size_t layer, bool first = true);
 
-  /// All ranks together: one optimizer step with the reduced gradients of all layers, divided by `weight`.
-  void update(float weight);
+  /// All ranks together: the Euclidean norm of the summed gradient, the same bits in every world and at every stage.
+  /// Throws AgreedError if it is not finite.
+  double gradient_norm();
+
+  /// All ranks together: one optimizer step with the reduced gradients of all layers.
+  void update(float learning_rate, GradientScale scale);
+
+  /// What this rank updates of a layer, to be filled in before publish(); and what of it is its own, which no other rank
+  /// calls so.
+  LayerState state(std::size_t layer);
+  LayerState own_state(std::size_t layer);
+
+  /// All ranks together, after all states were filled in, by so many updates.
+  void publish(std::uint64_t updates);
+
+  /// All ranks together: the masters of a layer, f32 whatever the precision; valid as parameters() are.
+  std::span<const float> masters(std::size_t layer);
 
  private:
-  struct Place {
-    std::size_t begin = 0;         ///< Of this rank's chunk, within the layer.
-    std::size_t size = 0;          ///< Of that chunk.
-    std::size_t shard_offset = 0;  ///< Of that chunk, within the rank's own chunks.
-  };
-
-  std::span<float> whole(Floats& values, std::size_t layer) const;
-  std::span<float> own(Floats& values, bool is_sharded, std::size_t layer) const;
   std::span<float> room(std::size_t layer);
-  void fill_initial(std::uint64_t seed);
-  void update_layer(std::size_t layer, float weight);
+  std::size_t first_moment(std::size_t layer) const;
+  std::span<float> summed_gradient(std::size_t layer);
+  bool has_gradient_room() const { return shards_gradients() || settings_.accumulates; }
+  bool shards_optimizer() const { return settings_.stage >= 1; }
+  bool shards_gradients() const { return settings_.stage >= 2; }
 
-  bool shards_optimizer() const { return stage_ >= 1; }
-  bool shards_gradients() const { return stage_ >= 2; }
-  bool shards_parameters() const { return stage_ >= 3; }
-
-  const Layout* layout_;
-  int stage_;
+  ShardMap map_;
+  ModelSettings settings_;
   Transport* transport_;
-  std::vector<Place> places_;
-  std::size_t shard_elements_;
-  Floats parameters_;
+  ParameterStore parameters_;
   Floats gradients_;
   Floats room_;
   Optimizer optimizer_;

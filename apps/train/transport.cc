@@ -30,13 +30,6 @@ GradientAlgorithms choose_algorithms(Algorithm wanted, int stage) {
   return algorithms;
 }
 
-template <class Call>
-void Transport::timed(Call&& call) {
-  const auto start = std::chrono::steady_clock::now();
-  call();
-  time_ += std::chrono::steady_clock::now() - start;
-}
-
 void Transport::all_reduce(std::span<float> data) {
   timed([&] { shoal::all_reduce(*comm_, data, ReduceOp::sum, {.algorithm = algorithms_.reduction}); });
 }
@@ -45,19 +38,6 @@ std::span<float> Transport::reduce_scatter(std::span<float> data) {
   std::span<float> own;
   timed([&] { own = shoal::reduce_scatter(*comm_, data, ReduceOp::sum, {.algorithm = algorithms_.reduction}); });
   return own;
-}
-
-void Transport::all_gather(std::span<float> data) {
-  all_gather(Partition(data.size(), size()).slice(data, rank()), data);
-}
-
-void Transport::all_gather(std::span<const float> own, std::span<float> data) {
-  timed([&] { shoal::all_gather(*comm_, own, data, {.algorithm = algorithms_.all_gather}); });
-}
-
-double Transport::sum(double value) {
-  timed([&] { shoal::all_reduce(*comm_, std::span(&value, 1), ReduceOp::sum); });
-  return value;
 }
 
 }  // namespace shoal::train

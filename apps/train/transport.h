@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -35,17 +37,36 @@ class Transport {
   /// Sums `data` over ranks; returns this rank's chunk of the sum, which lies in `data`.
   std::span<float> reduce_scatter(std::span<float> data);
   /// Completes `data` of every rank from the ranks' own chunks, which lie in place or in `own`.
-  void all_gather(std::span<float> data);
-  void all_gather(std::span<const float> own, std::span<float> data);
-  /// Sum over ranks along the canonical tree.
-  double sum(double value);
+  template <class T>
+  void all_gather(std::span<T> data) {
+    all_gather(std::span<const T>(Partition(data.size(), size()).slice(data, rank())), data);
+  }
+  template <class T>
+  void all_gather(std::span<const T> own, std::span<T> data) {
+    timed([&] { shoal::all_gather(*comm_, own, data, {.algorithm = algorithms_.all_gather}); });
+  }
+  /// Sums over ranks, element by element, along the canonical tree.
+  template <class T, std::size_t N>
+  std::array<T, N> sum(std::array<T, N> values) {
+    timed([&] { shoal::all_reduce(*comm_, values, ReduceOp::sum); });
+    return values;
+  }
+  /// The greatest of the ranks' values.
+  std::int64_t max(std::int64_t value) {
+    timed([&] { shoal::all_reduce(*comm_, std::span(&value, 1), ReduceOp::max); });
+    return value;
+  }
 
   /// Time spent in the calls so far.
   std::chrono::duration<double> time() const { return time_; }
 
  private:
   template <class Call>
-  void timed(Call&& call);
+  void timed(Call&& call) {
+    const auto start = std::chrono::steady_clock::now();
+    call();
+    time_ += std::chrono::steady_clock::now() - start;
+  }
 
   Communicator* comm_;
   GradientAlgorithms algorithms_;

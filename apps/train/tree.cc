@@ -1,7 +1,8 @@
 #include "train/tree.h"
 
+#include <array>
 #include <bit>
-#include <vector>
+#include <limits>
 
 namespace shoal::train {
 
@@ -11,7 +12,7 @@ std::size_t canonical_tree_depth(std::size_t count) {
 
 double canonical_sum(std::span<const double> terms) {
   if (terms.empty()) return 0.0;
-  std::vector<double> sums(canonical_tree_depth(terms.size()));
+  std::array<double, std::numeric_limits<std::size_t>::digits + 1> sums{};
   walk_canonical_tree(
       terms.size(), [&](std::size_t term, std::size_t depth) { sums[depth] = terms[term]; },
       [&](std::size_t depth) { sums[depth] += sums[depth + 1]; });

@@ -115,7 +115,7 @@ TEST(ShoalSimTrain, MemoryIsWhatTheTrainerTakes) {
       train::MemoryAccounts memory;
       train::Transport transport(comm, {});
       const train::Layout layout(shape.dims);
-      const train::ShardedModel model(layout, stage, {}, 1, transport, memory);
+      const train::ShardedModel model(layout, {.stage = stage}, transport, memory);
       const auto& figures = predicted.ranks[static_cast<std::size_t>(comm.rank())];
       EXPECT_EQ(memory[train::MemoryUse::parameter].bytes(), figures.parameter_bytes) << "stage " << stage;
       EXPECT_EQ(memory[train::MemoryUse::gradient].bytes(), figures.gradient_bytes) << "stage " << stage;

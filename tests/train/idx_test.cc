@@ -242,11 +242,14 @@ TEST_F(IdxDirectory, ADirectoryThatIsNotThereIsRefused) {
   EXPECT_THAT(refusal([&] { read_idx_directory(file("absent"), 4); }), HasSubstr("absent: no such directory"));
 }
 
-TEST(Normalise, PixelsBecomeParts0To1) {
-  const Bytes pixels{0, 51, 255};
-  std::vector<float> values(3);
-  normalise(pixels, values);
-  EXPECT_EQ(values, (std::vector<float>{0.0F, 0.2F, 1.0F}));
+TEST(Split, PixelsBecomeParts0To1AndFloatsStayWhatTheyAre) {
+  std::vector<float> values(2);
+  const Split bytes{.count = 2, .features = 2, .pixels = {9, 9, 51, 255}};
+  bytes.load(1, 1, values);
+  EXPECT_EQ(values, (std::vector<float>{0.2F, 1.0F}));
+  const Split floats{.count = 2, .features = 2, .values = {9.0F, 9.0F, -51.0F, 0.5F}};
+  floats.load(1, 1, values);
+  EXPECT_EQ(values, (std::vector<float>{-51.0F, 0.5F}));
 }
 
 }  // namespace

@@ -21,6 +21,9 @@ RunPlan tiny(int stage) {
           .ranks = 3,
           .algorithms = {},
           .steps = kSteps,
+          .rounds = kSteps,
+          .updates = kSteps,
+          .features = 3,
           .train_samples = 10,
           .test_samples = 4};
 }
@@ -68,14 +71,14 @@ TEST(Plan, Stage0AllReducesEachLayerInTwoHalves) {
   EXPECT_EQ(of_gradients(0)[Operation::all_gather], TrafficCount{});
 }
 
-TEST(Plan, TheLossIsOneDoubleAStep) {
+TEST(Plan, TheLossAndTheWishToStopAreTwoDoublesAStep) {
   for (int stage = 0; stage <= 3; ++stage) {
     const auto calls = training_calls(tiny(stage));
     const auto loss =
         std::find_if(calls.begin(), calls.end(), [](const PlannedCall& call) { return call.type == DataType::f64; });
     ASSERT_NE(loss, calls.end());
     EXPECT_EQ(loss->operation, Operation::all_reduce);
-    EXPECT_EQ(loss->count, 1U);
+    EXPECT_EQ(loss->count, 2U);
     EXPECT_EQ(loss->times, kSteps);
     EXPECT_EQ(without_loss(calls).size() + 1, calls.size());
   }
@@ -102,6 +105,56 @@ TEST(Plan, GradientsAndParametersMoveTwoOrThreeTimesTheForeignParts) {
   }
 }
 
+TEST(Plan, RoundsAreReducedAndUpdatesGathered) {
+  for (int stage = 0; stage <= 3; ++stage) {
+    RunPlan plan = tiny(stage);
+    plan.rounds = 3 * kSteps;
+    plan.updates = kSteps - 1;
+    const OperationLedger ledger = predict(training_calls(plan), 0, 3);
+    const Operation reduction = stage == 0 ? Operation::all_reduce : Operation::reduce_scatter;
+    EXPECT_EQ(ledger[reduction].calls, 2 * 3 * kSteps + (stage == 0 ? kSteps : 0));
+    const std::uint64_t gathers = stage == 0 ? 0 : stage == 3 ? 2 * 3 * kSteps : kSteps - 1;
+    EXPECT_EQ(ledger[Operation::all_gather].calls, 2 * gathers);
+  }
+}
+
+TEST(Plan, Bf16HalvesTheParametersOnTheWireAndNotTheGradients) {
+  for (int stage = 1; stage <= 3; ++stage) {
+    RunPlan plan = tiny(stage);
+    const OperationLedger full = predict(training_calls(plan), 1, 3);
+    plan.precision = Precision::bf16;
+    const OperationLedger half = predict(training_calls(plan), 1, 3);
+    EXPECT_EQ(half[Operation::reduce_scatter], full[Operation::reduce_scatter]);
+    EXPECT_EQ(half[Operation::all_gather].calls, full[Operation::all_gather].calls);
+    EXPECT_EQ(2 * half[Operation::all_gather].sent, full[Operation::all_gather].sent);
+  }
+}
+
+TEST(Plan, ClippingAddsAnIntegerAndASumOfFourWhereGradientsAreSharded) {
+  for (int stage = 0; stage <= 3; ++stage) {
+    RunPlan plan = tiny(stage);
+    const OperationLedger without = predict(training_calls(plan), 0, 3);
+    plan.clips = true;
+    EXPECT_EQ(predict(training_calls(plan), 0, 3)[Operation::all_reduce].calls,
+              without[Operation::all_reduce].calls + (stage == 0 ? 0 : 2 * kSteps));
+  }
+}
+
+// 11 parameters, of which rank 1 of 3 owns 3 + 1.
+TEST(Plan, StateIsWhatTheStageShards) {
+  for (int stage = 0; stage <= 3; ++stage) {
+    RunPlan plan = tiny(stage);
+    EXPECT_EQ(state_bytes(plan, 1).parameter, 4 * (stage == 3 ? 4U : 11U));
+    EXPECT_EQ(state_bytes(plan, 1).gradient, 4 * (stage >= 2 ? 4U : 11U));
+    EXPECT_EQ(state_bytes(plan, 1).optimizer, 8 * (stage >= 1 ? 4U : 11U));
+    plan.precision = Precision::bf16;
+    plan.moments = 1;
+    EXPECT_EQ(state_bytes(plan, 1).parameter, 2 * (stage == 3 ? 4U : 11U));
+    EXPECT_EQ(state_bytes(plan, 1).gradient, 4 * (stage >= 2 ? 4U : 11U));
+    EXPECT_EQ(state_bytes(plan, 1).optimizer, 8 * (stage >= 1 ? 4U : 11U));
+  }
+}
+
 TEST(Plan, AWorldOfOneMovesNothing) {
   for (int stage = 0; stage <= 3; ++stage) {
     RunPlan plan = tiny(stage);
@@ -118,7 +171,7 @@ TEST(Plan, DataGoToEveryOtherRankOnce) {
   std::uint64_t sent = 0;
   for (int rank = 0; rank < 3; ++rank) sent += predict(other_calls(tiny(2)), rank, 3)[Operation::broadcast].sent;
   // Header, 10 and 4 samples of 3 pixels and a label, to two ranks.
-  EXPECT_EQ(sent, 2 * (4 * 8 + 14 * 3 + 14));
+  EXPECT_EQ(sent, 2 * (6 * 8 + 14 * 3 + 14));
 }
 
 TEST(Plan, EvaluationTakesEveryBlockInRoundsOfFourARank) {

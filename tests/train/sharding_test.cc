@@ -7,10 +7,10 @@
 
 #include "shoal/runtime/simulation.h"
 #include "support/run_ranks.h"
-#include "train/batch.h"
 #include "train/evaluate.h"
 #include "train/gradient_step.h"
 #include "train/initial.h"
+#include "train/objective.h"
 #include "train/sharded_model.h"
 
 namespace shoal::train {
@@ -18,7 +18,7 @@ namespace {
 
 // Samples of 5 pixels in 3 classes, all different.
 Split samples(std::size_t count) {
-  Split split{.count = count, .pixels = {}, .labels = {}};
+  Split split{.count = count, .features = 5};
   for (std::size_t i = 0; i < count; ++i) {
     split.labels.push_back(static_cast<std::uint8_t>(i * 5 % 3));
     for (std::size_t pixel = 0; pixel < 5; ++pixel)
@@ -32,6 +32,8 @@ std::vector<std::int64_t> ids(std::size_t count) {
   std::iota(numbers.begin(), numbers.end(), std::int64_t{0});
   return numbers;
 }
+
+GradientScale scale_of(const StepResult& result) { return {.weight = static_cast<float>(result.weight)}; }
 
 /// All parameters, on every rank.
 std::vector<float> all_parameters(ShardedModel& model) {
@@ -85,14 +87,16 @@ TEST_P(Sharding, StepsAreThoseOfThePlainMeanGradient) {
     const auto batch_ids = ids(7);
     Transport transport(comm, {});
     MemoryAccounts memory;
-    ShardedModel model(layout, stage, {.kind = OptimizerKind::sgd, .learning_rate = 1.0F}, 5, transport, memory);
+    ShardedModel model(layout, {.stage = stage, .optimizer = {.kind = OptimizerKind::sgd}}, transport, memory);
+    model.start(5);
     Regression plain(all_parameters(model));
-    GradientStep gradient_step(16, 7, model, transport, memory);
-    ImageBatch batch(Task::classify, data, 5);
-    batch.select(batch_ids);
+    ImageObjective objective(Task::classify, data);
+    GradientStep gradient_step({.lanes = 16, .batch = 7}, objective, model, transport, memory);
     for (int step = 0; step < 4; ++step) {
-      EXPECT_NEAR(gradient_step.run(batch), plain.step(data, 1.0), 1e-6);
-      model.update(static_cast<float>(batch.weight()));
+      const StepResult of_step = gradient_step.run(batch_ids);
+      EXPECT_EQ(of_step.weight, 7.0);
+      EXPECT_NEAR(of_step.loss, plain.step(data, 1.0), 1e-6);
+      model.update(1.0F, scale_of(of_step));
       const auto parameters = all_parameters(model);
       for (std::size_t i = 0; i < 18; ++i) ASSERT_NEAR(parameters[i], plain.parameters[i], 1e-5) << i;
     }
@@ -106,7 +110,7 @@ INSTANTIATE_TEST_SUITE_P(Worlds, Sharding, testing::Combine(testing::Values(1, 2
 std::vector<float> trained_with_four_parameters(Communicator& comm, int stage) {
   const std::array<std::size_t, 2> dims{1, 2};
   const Layout layout(dims);
-  Split data{.count = 9, .pixels = {}, .labels = {}};
+  Split data{.count = 9, .features = 1};
   for (std::size_t i = 0; i < data.count; ++i) {
     data.pixels.push_back(static_cast<std::uint8_t>(29 * i));
     data.labels.push_back(static_cast<std::uint8_t>(i * i % 2));
@@ -114,14 +118,11 @@ std::vector<float> trained_with_four_parameters(Communicator& comm, int stage) {
   const auto batch_ids = ids(data.count);
   Transport transport(comm, {});
   MemoryAccounts memory;
-  ShardedModel model(layout, stage, {.kind = OptimizerKind::adam, .learning_rate = 0.1F}, 3, transport, memory);
-  GradientStep gradient_step(16, data.count, model, transport, memory);
-  ImageBatch batch(Task::classify, data, 1);
-  batch.select(batch_ids);
-  for (int step = 0; step < 5; ++step) {
-    gradient_step.run(batch);
-    model.update(static_cast<float>(batch.weight()));
-  }
+  ShardedModel model(layout, {.stage = stage}, transport, memory);
+  model.start(3);
+  ImageObjective objective(Task::classify, data);
+  GradientStep gradient_step({.lanes = 16, .batch = data.count}, objective, model, transport, memory);
+  for (int step = 0; step < 5; ++step) model.update(0.1F, scale_of(gradient_step.run(batch_ids)));
   return all_parameters(model);
 }
 
@@ -153,7 +154,8 @@ TEST(InitialParameters, AreTheSameInEveryWorldAndStage) {
       Transport transport(comm, {});
       for (int stage = 0; stage <= 3; ++stage) {
         MemoryAccounts memory;
-        ShardedModel model(layout, stage, {}, 11, transport, memory);
+        ShardedModel model(layout, {.stage = stage}, transport, memory);
+        model.start(11);
         EXPECT_EQ(all_parameters(model), expected) << "stage " << stage;
       }
     });
@@ -171,20 +173,22 @@ TEST(Memory, IsWhatTheStageShards) {
     const std::uint64_t own = comm.rank() < 2 ? 9 : 8;
     for (int stage = 0; stage <= 3; ++stage) {
       MemoryAccounts memory;
-      ShardedModel model(layout, stage, {}, 0, transport, memory);
+      ShardedModel model(layout, {.stage = stage}, transport, memory);
       const std::uint64_t room_for_a_layer = stage >= 2 ? 18 : 0;
       EXPECT_EQ(memory[MemoryUse::parameter].bytes(), 4 * (stage >= 3 ? own : whole));
       EXPECT_EQ(memory[MemoryUse::gradient].bytes(), 4 * (stage >= 2 ? own : whole));
       EXPECT_EQ(memory[MemoryUse::optimizer].bytes(), 8 * (stage >= 1 ? own : whole));
-      EXPECT_EQ(memory[MemoryUse::scratch].bytes(), 4 * room_for_a_layer);
+      EXPECT_EQ(memory.peak_bytes(MemoryUse::scratch), 4 * room_for_a_layer);
 
       // Lanes: 10 samples in 4 lanes are 3, 3, 2, 2; rank 0 has lanes 0 and 3, the others one each.
-      GradientStep gradient_step(4, 10, model, transport, memory);
+      const Split data = samples(10);
+      ImageObjective objective(Task::classify, data);
+      GradientStep gradient_step({.lanes = 4, .batch = 10}, objective, model, transport, memory);
       const std::uint64_t rows = comm.rank() == 0 ? 5 : comm.rank() == 1 ? 3 : 2;
       const std::uint64_t values = rows * (5 + 3 + 2);
       const std::uint64_t derivatives = rows * (3 + 2);
       const std::uint64_t waiting_sums = comm.rank() == 0 ? 15 : 0;  // One of W0, where two lanes are added.
-      EXPECT_EQ(memory[MemoryUse::scratch].bytes(), 4 * (room_for_a_layer + values + derivatives + waiting_sums));
+      EXPECT_EQ(memory.peak_bytes(MemoryUse::scratch), 4 * (room_for_a_layer + values + derivatives + waiting_sums));
     }
   });
   EXPECT_TRUE(result.all_passed()) << result;
@@ -199,22 +203,20 @@ TEST(Memory, IsTakenOnceNotInEveryStep) {
     Transport transport(comm, {});
     for (int stage = 0; stage <= 3; ++stage) {
       MemoryAccounts memory;
-      ShardedModel model(layout, stage, {}, 0, transport, memory);
-      GradientStep gradient_step(16, 20, model, transport, memory);
+      ShardedModel model(layout, {.stage = stage}, transport, memory);
+      model.start(0);
+      ImageObjective objective(Task::classify, data);
+      GradientStep gradient_step({.lanes = 16, .batch = 20}, objective, model, transport, memory);
       const auto allocations = [&] {
-        std::uint64_t total = 0;
+        std::uint64_t total = memory.shared_scratch().allocations();
         for (const MemoryUse use :
              {MemoryUse::parameter, MemoryUse::gradient, MemoryUse::optimizer, MemoryUse::scratch})
           total += memory[use].allocations();
         return total;
       };
       const std::uint64_t before = allocations();
-      ImageBatch batch(Task::classify, data, 5);
-      for (const std::size_t size : {20U, 7U, 20U}) {
-        batch.select(std::span(all_ids).first(size));
-        gradient_step.run(batch);
-        model.update(static_cast<float>(batch.weight()));
-      }
+      for (const std::size_t size : {20U, 7U, 20U})
+        model.update(0.001F, scale_of(gradient_step.run(std::span(all_ids).first(size))));
       EXPECT_EQ(allocations(), before);
     }
   });
@@ -224,7 +226,7 @@ TEST(Memory, IsTakenOnceNotInEveryStep) {
 // A model that tells the brightest of 4 pixels; every third sample is labelled wrongly.
 TEST(Evaluation, CountsEverySampleOnceInEveryWorld) {
   for (const std::size_t count : {1U, 10U, 256U, 257U, 2500U}) {
-    Split data{.count = count, .pixels = {}, .labels = {}};
+    Split data{.count = count, .features = 4};
     std::int64_t expected = 0;
     for (std::size_t i = 0; i < count; ++i) {
       for (std::size_t pixel = 0; pixel < 4; ++pixel)
@@ -239,8 +241,8 @@ TEST(Evaluation, CountsEverySampleOnceInEveryWorld) {
         Transport transport(comm, {});
         for (const int stage : {2, 3}) {
           MemoryAccounts memory;
-          ShardedModel model(layout, stage, {}, 0, transport, memory);
-          model.set_parameters(
+          ShardedModel model(layout, {.stage = stage}, transport, memory);
+          model.start(
               std::array<float, 20>{1, 0, 0, 0, /**/ 0, 1, 0, 0, /**/ 0, 0, 1, 0, /**/ 0, 0, 0, 1, /**/ 0, 0, 0, 0});
           EXPECT_EQ(count_correct_over_ranks(model, transport, data, memory[MemoryUse::scratch]), expected);
         }

@@ -162,7 +162,7 @@ TEST_F(ShoalTrainRefusal, DimsThatDoNotFitTheDataAreRefused) {
   expect_one_message(train(2, {"--data", data(), "--dims", "15,4"}), 2, "the first width is 15, but a sample of");
   expect_one_message(train(2, {"--data", data(), "--dims", "16,3"}), 1, "label 3 of sample 1 is none of the model's 3");
   expect_one_message(train(2, {"--data", data(), "--dims", "16,3", "--task", "autoencode"}), 2,
-                     "--dims: an autoencoder");
+                     "--dims: autoencode ends with as many outputs");
 }
 
 TEST_F(ShoalTrainRefusal, ABadFileIsNamedOnceForAllRanks) {

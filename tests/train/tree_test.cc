@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "train/lanes.h"
-
 namespace shoal::train {
 namespace {
 
@@ -61,8 +59,7 @@ TEST(CanonicalTree, OverLanesThenRanksIsTheOneOverAllLanes) {
       std::vector<std::string> sums;
       for (std::size_t rank = 0; rank < ranks; ++rank) {
         std::vector<std::string> own;
-        for (const Lane& lane : lanes_of(lanes, static_cast<int>(rank), static_cast<int>(ranks), 5))
-          own.push_back(std::to_string(lane.number));
+        for (std::size_t lane = rank; lane < lanes; lane += ranks) own.push_back(std::to_string(lane));
         sums.push_back(walked_tree(own));
       }
       EXPECT_EQ(tree_by_definition(sums), tree_by_definition(numbers(lanes))) << lanes << " lanes, " << ranks;
@@ -75,35 +72,6 @@ TEST(CanonicalSum, TakesTheTreesOrder) {
   EXPECT_EQ(canonical_sum(std::vector<double>{1e16, 1.0, -1e16, 3.0}), 4.0);
   EXPECT_EQ(canonical_sum(std::vector<double>{7.0}), 7.0);
   EXPECT_EQ(canonical_sum({}), 0.0);
-}
-
-TEST(Lanes, EveryPositionOfABatchIsInExactlyOneLaneOfOneRank) {
-  for (const int ranks : {1, 2, 3, 5, 8, 16}) {
-    for (const std::size_t batch : {0U, 1U, 3U, 15U, 16U, 17U, 100U}) {
-      std::vector<int> seen(batch);
-      for (int rank = 0; rank < ranks; ++rank) {
-        const auto own = lanes_of(16, rank, ranks, batch);
-        std::size_t rows = 0;
-        for (const Lane& lane : own) {
-          EXPECT_EQ(lane.number % static_cast<std::size_t>(ranks), static_cast<std::size_t>(rank));
-          EXPECT_EQ(lane.rows.first, rows);  // One after the other.
-          rows += lane.rows.rows;
-          for (std::size_t row = 0; row < lane.rows.rows; ++row) ++seen.at(lane.position(row));
-        }
-        EXPECT_EQ(rows_of(own), rows);
-      }
-      for (std::size_t position = 0; position < batch; ++position) EXPECT_EQ(seen[position], 1) << position;
-    }
-  }
-}
-
-TEST(Lanes, LaneVHasTheSamplesVPlusMultiplesOfTheLanes) {
-  const auto own = lanes_of(4, 1, 2, 11);  // Of 4 lanes and 2 ranks, rank 1 has lanes 1 and 3.
-  ASSERT_EQ(own.size(), 2U);
-  EXPECT_EQ(own[0].rows.rows, 3U);  // 1, 5, 9
-  EXPECT_EQ(own[0].position(2), 9U);
-  EXPECT_EQ(own[1].rows.rows, 2U);  // 3, 7
-  EXPECT_EQ(own[1].position(1), 7U);
 }
 
 }  // namespace

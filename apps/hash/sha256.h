@@ -9,7 +9,7 @@
 
 struct evp_md_ctx_st;
 
-namespace shoal::train {
+namespace shoal {
 
 /// SHA-256 of all that is added.
 class Sha256 {
@@ -28,4 +28,4 @@ class Sha256 {
   std::unique_ptr<evp_md_ctx_st, Free> context_;
 };
 
-}  // namespace shoal::train
+}  // namespace shoal

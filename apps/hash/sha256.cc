@@ -1,10 +1,10 @@
-#include "train/sha256.h"
+#include "hash/sha256.h"
 
 #include <openssl/evp.h>
 
 #include <stdexcept>
 
-namespace shoal::train {
+namespace shoal {
 namespace {
 
 void require(bool done) {
@@ -35,4 +35,4 @@ std::string Sha256::finish() {
   return text;
 }
 
-}  // namespace shoal::train
+}  // namespace shoal

@@ -1,0 +1,104 @@
+#include "train/rounds.h"
+
+#include <algorithm>
+
+namespace shoal::train {
+namespace {
+
+std::size_t share(std::size_t count, std::size_t parts, std::size_t part) {
+  return part < count ? (count - part + parts - 1) / parts : 0;
+}
+
+}  // namespace
+
+Rounds::Rounds(std::size_t lanes, int rank, int ranks, std::size_t largest_batch,
+               std::optional<plan::MicrobatchLimits> limits, const Objective& objective)
+    : lanes_(lanes),
+      rank_(static_cast<std::size_t>(rank)),
+      ranks_(static_cast<std::size_t>(ranks)),
+      own_lanes_(share(lanes, ranks_, rank_)),
+      limits_(limits),
+      objective_(&objective),
+      samples_(largest_batch) {
+  by_rows_.reserve(share(largest_batch, lanes, 0));
+  std::size_t most_parts = 1;
+  for (std::size_t lane = rank_; lane < lanes; lane += ranks_) {
+    const std::size_t samples = share(largest_batch, lanes, lane);
+    std::size_t at_once = samples * objective.most_rows();
+    if (limits) at_once = std::min(at_once, limits->most_tokens(objective.most_rows()));
+    most_rows_ += at_once;
+    if (limits) most_parts = std::max(most_parts, samples);
+  }
+  parts_.reserve(most_parts * own_lanes_);
+}
+
+void Rounds::cut(std::span<const std::int64_t> batch) {
+  parts_.assign(own_lanes_, {});
+  filled_ = 0;
+  count_ = 1;
+  rows_ = 0;
+  for (std::size_t lane = 0; lane < lanes_; ++lane) cut_lane(lane, samples_of(lane, batch));
+  for (std::size_t round = 0; round < count_; ++round) {
+    std::size_t first = 0;
+    for (LanePart& part : std::span(parts_).subspan(round * own_lanes_, own_lanes_)) {
+      part.rows.first = first;
+      first += part.rows.rows;
+    }
+  }
+}
+
+/// Those that have rows, in the order of the batch; with limits the shorter ones first.
+std::span<const std::int64_t> Rounds::samples_of(std::size_t lane, std::span<const std::int64_t> batch) {
+  by_rows_.clear();
+  for (std::size_t position = lane; position < batch.size(); position += lanes_) {
+    const std::size_t rows = objective_->rows(batch[position]);
+    rows_ += rows;
+    if (rows > 0) by_rows_.emplace_back(rows, position);
+  }
+  if (limits_) std::sort(by_rows_.begin(), by_rows_.end());
+  const std::size_t first = filled_;
+  for (const auto& [rows, position] : by_rows_) samples_[filled_++] = batch[position];
+  return std::span(samples_).subspan(first, filled_ - first);
+}
+
+void Rounds::cut_lane(std::size_t lane, std::span<const std::int64_t> samples) {
+  std::size_t round = 0;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (!limits_ || limits_->takes(i - first, objective_->rows(samples[i]))) continue;
+    add_part(lane, round++, samples.subspan(first, i - first));
+    first = i;
+  }
+  if (first < samples.size()) add_part(lane, round, samples.subspan(first));
+}
+
+void Rounds::add_part(std::size_t lane, std::size_t round, std::span<const std::int64_t> samples) {
+  if (round >= count_) {
+    count_ = round + 1;
+    parts_.resize(count_ * own_lanes_);
+  }
+  if (!is_own(lane)) return;
+  LanePart& part = parts_[round * own_lanes_ + lane / ranks_];
+  part.samples = samples;
+  part.rows.rows = 0;
+  for (const std::int64_t sample : samples) part.rows.rows += objective_->rows(sample);
+}
+
+RoundCount count_rounds(SampleStream& stream, std::uint64_t steps, std::size_t lanes, std::size_t batch,
+                        std::optional<plan::MicrobatchLimits> limits, const Objective& objective) {
+  Rounds rounds(lanes, 0, 1, batch, limits, objective);
+  RoundCount count;
+  for (std::uint64_t step = 0; step < steps; ++step) {
+    const auto samples = stream.next();
+    std::uint64_t rows = 0;
+    for (std::size_t first = 0; first < samples.size(); first += batch) {
+      rounds.cut(samples.subspan(first, std::min(batch, samples.size() - first)));
+      count.rounds += rounds.count();
+      rows += rounds.rows_of_batch();
+    }
+    if (rows > 0) ++count.updates;
+  }
+  return count;
+}
+
+}  // namespace shoal::train
