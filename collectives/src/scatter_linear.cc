@@ -17,7 +17,7 @@ void scatter_linear(Communicator& comm, std::span<const std::byte> whole, std::s
     scatter_linear_off_root(comm, own, root);
     return;
   }
-  constexpr std::size_t kMany = std::size_t{64} << 10;  // For less the loop costs more than it may bring.
+  constexpr std::size_t kMany = std::size_t{4} << 10;  // For less the loop costs more than it may bring.
   for (int to = 0; to < comm.size() && whole.size() > kMany; ++to)
     if (to != root) comm.announce(to, chunks.slice(whole, to));
   copy_bytes(comm, chunks.slice(whole, root), own);

@@ -22,11 +22,13 @@
 // envelopes are used up.
 //
 // A payload in memory that both sides reach can also stay where it is: its envelope then says where, and the producer is
-// done with it once the consumer has given the envelope back. A consumer that has other things to do meanwhile offers
-// the place where it wants such a payload; whoever of the two first changes the offer copies it:
+// done with it once the consumer has given the envelope back. A consumer that has other things to do meanwhile may offer
+// the place where it wants such a payload; a producer that has waited long enough may recall it. Who moves it is settled
+// in one word, by who first changes that:
 //
-//     offered --- producer: claimed --- it is there: delivered
-//            `--- consumer: none, and copies it from where it lies
+//     consumer: taken, and copies it from where it lies
+//     producer: recalled, and sends it through the ring
+//     producer, of one that was offered a place: claimed --- it is there: delivered
 //
 // Positions in the bytes count from the beginning and only grow; position p lies at ring[p % ring size]. A payload
 // begins at a multiple of 16. `head` is written by the producer only, `tail` and `taken` by the consumer only, and each
@@ -65,16 +67,17 @@ struct alignas(128) ProducerLine {
   std::atomic<std::uint64_t> head;
   std::atomic<std::uint64_t> sent;  ///< Messages; for this side alone, should it begin anew.
 };
-/// State of an offer, in the lowest bits of its word; the others are the message's number.
-enum class Offer : std::uint64_t { none, offered, claimed, delivered };
-constexpr std::uint64_t offer_word(std::uint64_t message, Offer state) {
-  return message << 2 | static_cast<std::uint64_t>(state);
+/// Who moves a payload that stays where it is, in the lowest bits of a word; the others are the message's number, which
+/// only grows.
+enum class Mover : std::uint64_t { nobody, offered, claimed, delivered, taken, recalled };
+constexpr std::uint64_t mover_word(std::uint64_t message, Mover state) {
+  return message << 3 | static_cast<std::uint64_t>(state);
 }
 struct alignas(128) ConsumerLine {
   std::atomic<std::uint64_t> tail;
   std::atomic<std::uint64_t> taken;  ///< Messages whose envelope is free again.
-  std::atomic<std::uint64_t> offer;  ///< An offer_word; the producer's too, from offered on.
-  MessageHeader wanted;              ///< The message that may be put
+  std::atomic<std::uint64_t> mover;  ///< A mover_word; the producer's too.
+  MessageHeader wanted;              ///< The message that is offered
   std::uint64_t place;               ///< there.
 };
 struct ChannelControl {
@@ -135,19 +138,35 @@ class ChannelWriter {
   std::optional<std::uint64_t> claim() {
     if (!enveloped_ || place_ == 0 || left_ == 0) return std::nullopt;
     ConsumerLine& line = control_->consumer;
-    std::uint64_t offer = offer_word(sent_, Offer::offered);
+    std::uint64_t offer = mover_word(sent_, Mover::offered);
     // Pairs with the store in ChannelReader::offer: having seen the offer, we see what it says.
-    if (line.offer.load(std::memory_order_seq_cst) != offer ||
-        !line.offer.compare_exchange_strong(offer, offer_word(sent_, Offer::claimed), std::memory_order_acq_rel))
+    if (line.mover.load(std::memory_order_seq_cst) != offer ||
+        !line.mover.compare_exchange_strong(offer, mover_word(sent_, Mover::claimed), std::memory_order_acq_rel))
       return std::nullopt;
     if (line.wanted.fingerprint == header_.fingerprint && line.wanted.bytes == header_.bytes) return line.place;
-    line.offer.store(0, std::memory_order_release);  // Another message is expected, as the consumer will find.
+    // Another message is expected, as the consumer will find.
+    line.mover.store(mover_word(sent_, Mover::nobody), std::memory_order_release);
     return std::nullopt;
   }
   void deliver() {
     left_ = 0;
-    // Pairs with the exchange in ChannelReader::settle: the payload first, then this.
-    control_->consumer.offer.store(offer_word(sent_, Offer::delivered), std::memory_order_release);
+    // Pairs with the load in ChannelReader::settle: the payload first, then this.
+    control_->consumer.mover.store(mover_word(sent_, Mover::delivered), std::memory_order_release);
+  }
+
+  /// Of such a message, before which all had been taken when it was opened: sends it through the ring after all, so that
+  /// this side need not wait for the consumer where the ring has room. False if the consumer has it already.
+  bool recall() {
+    if (!enveloped_ || place_ == 0 || left_ == 0) return false;
+    std::atomic<std::uint64_t>& mover = control_->consumer.mover;
+    std::uint64_t found = mover.load(std::memory_order_relaxed);
+    // The consumer has this message, or is beyond it already. Only which of the two was first counts: the payload comes
+    // by the ring, and is published by its head.
+    if (found >= mover_word(sent_, Mover::claimed) ||
+        !mover.compare_exchange_strong(found, mover_word(sent_, Mover::recalled), std::memory_order_relaxed))
+      return false;
+    place_ = 0;
+    return true;
   }
 
   /// Writes what there is room for and publishes it; false when there is room for nothing.
@@ -278,25 +297,40 @@ class ChannelReader {
     ConsumerLine& line = control_->consumer;
     line.wanted = wanted;
     line.place = place;
-    offered_ = taken_ + 1;
-    line.offer.store(offer_word(offered_, Offer::offered), std::memory_order_release);
+    const std::uint64_t next = taken_ + 1;
+    std::uint64_t found = line.mover.load(std::memory_order_relaxed);
+    // Unless the producer has sent it already and recalls it.
+    if (found != mover_word(next, Mover::recalled) &&
+        line.mover.compare_exchange_strong(found, mover_word(next, Mover::offered), std::memory_order_release,
+                                           std::memory_order_relaxed))
+      offered_ = next;
   }
-  /// Who copies the open message, which has a place: none: this side, from now on; claimed: the producer, which is at it;
-  /// delivered: the producer has done so.
-  Offer settle() {
-    if (offered_ == 0) return Offer::none;
-    std::uint64_t found = offer_word(offered_, Offer::offered);
-    // Acquire, of what is found: having seen that it is delivered, we see the payload.
-    if (!control_->consumer.offer.compare_exchange_strong(found, 0, std::memory_order_acq_rel) &&
-        found == offer_word(offered_, Offer::claimed))
-      return Offer::claimed;
-    const bool delivered = found == offer_word(offered_, Offer::delivered);
+  /// Who moves the open message, which has a place: taken: this side, from now on; claimed: the producer, which is at
+  /// it; delivered: the producer has done so; recalled: it comes through the ring, and has no place any more.
+  Mover settle() {
+    std::atomic<std::uint64_t>& word = control_->consumer.mover;
+    const auto is = [message = taken_ + 1](std::uint64_t found, Mover state) {
+      return found == mover_word(message, state);
+    };
+    // Acquire: having seen that it is delivered, we see the payload. Sequentially consistent, for wait.h.
+    std::uint64_t found = word.load(std::memory_order_seq_cst);
+    do {
+      if (is(found, Mover::claimed)) return Mover::claimed;
+      if (is(found, Mover::delivered) || is(found, Mover::recalled)) break;
+    } while (!word.compare_exchange_strong(found, mover_word(taken_ + 1, Mover::taken), std::memory_order_acquire));
     offered_ = 0;
-    return delivered ? Offer::delivered : Offer::none;
+    if (is(found, Mover::delivered)) return Mover::delivered;
+    if (!is(found, Mover::recalled)) return Mover::taken;
+    place_ = 0;
+    give_back_envelope();
+    return Mover::recalled;
   }
   /// Takes an offer back, unless the producer is at it.
   void withdraw() {
-    settle();
+    if (offered_ == 0) return;
+    std::uint64_t offer = mover_word(offered_, Mover::offered);
+    control_->consumer.mover.compare_exchange_strong(offer, mover_word(offered_, Mover::nobody),
+                                                     std::memory_order_relaxed);
     offered_ = 0;
   }
 

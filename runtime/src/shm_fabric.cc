@@ -10,6 +10,16 @@
 #include "shoal/runtime/copy_blocks.h"
 
 namespace shoal::detail {
+namespace {
+
+/// From here on a message may stay where it is: in memory that all reach, where ranks have cores of their own and where
+/// they share them; and in a rank's own, at the price of a system call. Ranks that share a core find the ring in its
+/// caches.
+constexpr std::size_t kLeastStaying = std::size_t{2} << 10;
+constexpr std::size_t kLeastStayingOnSharedCores = std::size_t{64} << 10;
+constexpr std::size_t kLeastByKernel = std::size_t{32} << 10;
+
+}  // namespace
 
 // The receiving half of a transfer: opens the message, checks what it is, and takes its pieces as they come.
 class ShmFabric::Incoming {
@@ -56,9 +66,10 @@ class ShmFabric::Incoming {
   }
 
   bool take_in_place(CallContext& context) {
-    const Offer offer = reader_.settle();
-    if (offer == Offer::claimed) return false;
-    if (offer != Offer::delivered) copy_from_place(reader_.place(), context);
+    const Mover mover = reader_.settle();
+    if (mover == Mover::claimed) return false;
+    if (mover == Mover::recalled) return take();
+    if (mover == Mover::taken) copy_from_place(reader_.place(), context);
     // A sender that gave up meanwhile may have used its memory again, but has broken the communicator before: whoever
     // read what it wrote then sees that. Pairs with the store of `broken`.
     std::atomic_thread_fence(std::memory_order_acquire);
@@ -115,7 +126,8 @@ ShmFabric::ShmFabric(JobSegment segment, int rank)
       waiting_(segment_.mapping(), rank),
       window_(segment_.mapping(), rank, waiting_, book_),
       calibration_(segment_.mapping(), rank, waiting_),
-      explanations_(Explanations::of_environment()) {
+      explanations_(Explanations::of_environment()),
+      least_staying_(window_.ranks_share_cores() ? kLeastStayingOnSharedCores : kLeastStaying) {
   announced_.resize(static_cast<std::size_t>(size_));
   const auto& mapping = segment_.mapping();
   writers_.reserve(static_cast<std::size_t>(size_));
@@ -145,16 +157,21 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
   std::optional<Incoming> incoming;
   if (transfer.from >= 0) {
     incoming.emplace(readers_[static_cast<std::size_t>(transfer.from)], transfer, window_, waiting_);
-    if (waits_for_its_receiver(transfer.in.size())) window_.try_to_copy(transfer.from);
+    if (may_stay(transfer.in.size())) window_.try_to_copy(transfer.from);
   }
-  const bool may_push = writer != nullptr && waits_for_its_receiver(transfer.out.size());
+  const bool may_push = writer != nullptr && may_stay(transfer.out.size());
   if (may_push) window_.try_to_copy(transfer.to);
   // Directions that are done are taken out, so that errors name who is waited for.
   Awaited pending{.from = transfer.from, .to = transfer.to};
   if (writer != nullptr) open(transfer.to, transfer.out, context);
+  std::size_t looks = 0;
+  const auto recall = [&] {
+    return !exceeds_channel(transfer.out.size()) && ++looks > patience(transfer.out.size()) && writer->recall();
+  };
   const auto advance = [&] {
     bool moved = false;
-    if (writer != nullptr && pending.to >= 0 && (writer->advance() || (may_push && push(transfer, context)))) {
+    if (writer != nullptr && pending.to >= 0 &&
+        (writer->done() || writer->advance() || (may_push && (push(transfer, context) || recall())))) {
       moved = true;
       waiting_.wake_peer(pending.to);
       if (writer->done()) {
@@ -185,19 +202,25 @@ void ShmFabric::transfer(const Transfer& transfer, CallContext& context) {
 }
 
 void ShmFabric::announce(int to, std::span<const std::byte> out, CallContext& context) {
-  if (!waits_for_its_receiver(out.size())) return;  // Its transfer does not wait either.
+  if (!may_stay(out.size())) return;  // Its transfer does not wait either.
   open(to, out, context);
   announced_[static_cast<std::size_t>(to)] = true;
   if (writers_[static_cast<std::size_t>(to)].advance()) waiting_.wake_peer(to);
 }
 
 void ShmFabric::expect(int from, std::span<std::byte> in, CallContext& context) {
-  if (!waits_for_its_receiver(in.size())) return;
-  const auto place = window_.place_of(in);
-  if (!place && !window_.copied_by(from)) return;
-  readers_[static_cast<std::size_t>(from)].offer({.fingerprint = context.fingerprint, .bytes = in.size()},
-                                                 place.value_or(own_place(in)));
+  if (!may_stay(in.size())) return;
+  const Place place = place_for(from, in);
+  if (place == 0) return;
+  readers_[static_cast<std::size_t>(from)].offer({.fingerprint = context.fingerprint, .bytes = in.size()}, place);
   waiting_.wake_peer(from);
+}
+
+// About the time that the way through the ring takes: who waits for that and then goes it takes at most twice as long.
+std::size_t ShmFabric::patience(std::size_t bytes) const {
+  constexpr std::size_t kBytesALook = 128;
+  constexpr std::size_t kTurns = 24;
+  return window_.ranks_share_cores() ? kTurns : bytes / kBytesALook;
 }
 
 bool ShmFabric::push(const Transfer& transfer, CallContext& context) {
@@ -215,14 +238,26 @@ void ShmFabric::open(int to, std::span<const std::byte> out, const CallContext& 
     announced_[peer] = false;
     return;
   }
-  writers_[peer].open({.fingerprint = context.fingerprint, .bytes = out.size()}, out.data(),
-                      waits_for_its_receiver(out.size()) ? place_to_take(to, out) : 0);
+  const Place place = may_stay(out.size()) ? place_for(to, out) : 0;
+  const bool stays = place != 0 && (exceeds_channel(out.size()) || catches_up(to, out.size()));
+  writers_[peer].open({.fingerprint = context.fingerprint, .bytes = out.size()}, out.data(), stays ? place : 0);
 }
 
-// Of a message that stays where it is until the receiver takes it from there; 0 where it does not get there.
-Place ShmFabric::place_to_take(int to, std::span<const std::byte> out) const {
-  if (const auto place = window_.place_of(out)) return *place;
-  return window_.copied_by(to) ? own_place(out) : 0;
+// A receiver that has messages left to take does not wait for this one.
+bool ShmFabric::catches_up(int to, std::size_t bytes) {
+  ChannelWriter& writer = writers_[static_cast<std::size_t>(to)];
+  for (std::size_t looks = 0; looks <= patience(bytes); ++looks) {
+    if (writer.all_taken()) return true;
+    pause_core();
+  }
+  return false;
+}
+
+Place ShmFabric::place_for(int peer, std::span<const std::byte> memory) const {
+  if (const auto place = window_.place_of(memory)) return *place;
+  const std::size_t bytes = memory.size();
+  const bool by_kernel = exceeds_channel(bytes) || (bytes >= kLeastByKernel && !window_.ranks_share_cores());
+  return by_kernel && window_.copied_by(peer) ? own_place(memory) : 0;
 }
 
 void ShmFabric::leave() {

@@ -43,10 +43,17 @@ class ShmFabric : public Fabric {
 
   std::optional<Error> find_unread(const CallContext& context);
   /// What a channel cannot hold: it may as well stay where it is until then.
-  bool waits_for_its_receiver(std::size_t bytes) const { return bytes > segment_.mapping().geometry.channel_bytes; }
-  Place place_to_take(int to, std::span<const std::byte> out) const;
+  bool exceeds_channel(std::size_t bytes) const { return bytes > segment_.mapping().geometry.channel_bytes; }
+  /// What is better taken from where it lies, by one copy instead of two, if its receiver comes for it soon.
+  bool may_stay(std::size_t bytes) const { return bytes >= least_staying_ || exceeds_channel(bytes); }
+  /// Where `peer` gets at this rank's `memory` with less trouble than through the ring; 0: nowhere.
+  Place place_for(int peer, std::span<const std::byte> memory) const;
   /// Begins a message, unless it has been announced.
   void open(int to, std::span<const std::byte> out, const CallContext& context);
+  /// Whether `to` has soon taken all that was sent to it.
+  bool catches_up(int to, std::size_t bytes);
+  /// How often a sender looks whether its receiver comes for a message that stays where it is.
+  std::size_t patience(std::size_t bytes) const;
   /// Puts what waits for its receiver where that wants it, if it says so.
   bool push(const Transfer& transfer, CallContext& context);
 
@@ -63,6 +70,7 @@ class ShmFabric : public Fabric {
   ShmWindow window_;
   ShmCalibration calibration_;
   std::unique_ptr<Explanations> explanations_;
+  std::size_t least_staying_;  // Bytes of a message.
 };
 
 }  // namespace shoal::detail

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <memory_resource>
 #include <vector>
 
 #include "byte_calls.h"
@@ -32,6 +35,51 @@ TEST(Communicator, ExchangeOfAnySizeThroughASmallChannelDoesNotDeadlock) {
           }
         },
         kSmallChannel);
+    EXPECT_TRUE(ranks.all_passed()) << ranks;
+  }
+}
+
+// Rank 1 takes rank 0's messages only once rank 2 has told it to, which waits for rank 0 to have sent them all.
+TEST(Communicator, SendsUpToAChannelsBytesBeforeTheReceiverComes) {
+  constexpr std::array<std::size_t, 6> kBytes{2047, 2048, 4096, 32'768, 65'536, 100'001};  // 206,496 in all.
+  for (const bool in_heap : {false, true}) {
+    const auto ranks = test::run_sessions(
+        3,
+        [&](Session& session) {
+          Communicator& comm = session.world();
+          const auto memory = in_heap ? session.heap() : std::pmr::get_default_resource();
+          const auto message = [&](std::size_t bytes) {
+            const auto bytes_of_it = content(0, 1, bytes);
+            return std::pmr::vector<std::byte>(bytes_of_it.begin(), bytes_of_it.end(), memory);
+          };
+          const auto pass_on = [&](int from, int to) {
+            std::array<std::byte, 1> token{};
+            if (from >= 0) comm.recv(from, token);
+            if (to >= 0) comm.send(to, token);
+          };
+          for (int turn = 0; turn < 20; ++turn) {
+            comm.perform(call_of(Operation::all_gather, 1), {}, [&] {
+              if (comm.rank() == 0) {
+                for (const std::size_t bytes : kBytes) {
+                  auto out = message(bytes);
+                  comm.send(1, out);
+                  std::ranges::fill(out, std::byte{0});  // It is this rank's again.
+                }
+                pass_on(-1, 2);
+              } else if (comm.rank() == 2) {
+                pass_on(0, 1);
+              } else {
+                pass_on(2, -1);
+                for (const std::size_t bytes : kBytes) {
+                  std::pmr::vector<std::byte> in(bytes, memory);
+                  comm.recv(0, in);
+                  EXPECT_TRUE(std::ranges::equal(in, content(0, 1, bytes))) << bytes << " bytes, turn " << turn;
+                }
+              }
+            });
+          }
+        },
+        {.channel_bytes = 256 << 10, .heap_bytes = 1 << 20});
     EXPECT_TRUE(ranks.all_passed()) << ranks;
   }
 }
