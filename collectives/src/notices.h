@@ -30,7 +30,8 @@
 
 namespace shoal::detail {
 
-/// A block of data that each rank shows in a round, at most. Ranks must agree on it.
+/// A block of data that each rank shows in a round, at most, where ranks have cores of their own. Ranks must agree on
+/// it.
 inline constexpr std::size_t kDirectBlockBytes = std::size_t{64} << 10;
 
 /// Blocks begin at multiples of it: whole elements of any type, and cache lines of what is aligned.
@@ -44,9 +45,21 @@ constexpr std::size_t chunk_block_bytes(std::size_t staging_bytes, int ranks) no
   return std::min(share, kDirectBlockBytes) / kBlockUnit * kBlockUnit;
 }
 
+/// Of a vector that is shown as a whole, what is shown at once. Where ranks share cores a round costs a switch to each
+/// of them, and nobody copies while another stages: as much as there is room for.
+constexpr std::size_t vector_block_bytes(std::size_t staging_bytes, bool ranks_share_cores) noexcept {
+  return ranks_share_cores ? staging_bytes : std::min(staging_bytes, kDirectBlockBytes);
+}
+inline std::size_t vector_block_bytes(Communicator& comm) {
+  return comm.size() == 1 ? kDirectBlockBytes : vector_block_bytes(comm.staging().size(), comm.ranks_share_cores());
+}
+
 /// From here on a call shows data where it lies, at the price of a round more: data in the shared heap, and any.
 constexpr std::size_t in_heap_bytes(std::size_t staging_bytes) noexcept { return staging_bytes / 256; }
 constexpr std::size_t in_place_bytes(std::size_t staging_bytes) noexcept { return staging_bytes / 8; }
+
+/// Up to here the ranks' vectors are in a cache, as a rule, from one call to the next.
+inline constexpr std::size_t kMostSummedInPlace = std::size_t{8} << 20;
 
 /// What a rank tells the others in its arrival.
 struct Notice {
@@ -97,15 +110,18 @@ class Notices {
   bool callers_memory_ = false;
 };
 
-/// How a call by slots or direct shows. A rank's own memory costs a system call for each piece too, which takes larger
-/// ones, and direct.
+/// How a call by slots or direct shows. The kernel copies from process to process in one copy, and takes a system call
+/// for each piece and some time for each page. Staging takes two, of which the second finds the block in a cache: that
+/// is the shorter way for small pieces; for sums, which need a copy to sum from as well, once the vectors are larger
+/// than the caches; and where ranks share cores, so that what they have staged is there.
 inline Showing showing_of(Communicator& comm, const Call& call) {
   const std::size_t bytes = call.count * element_bytes(call.type);
   if (comm.size() == 1 || bytes < in_heap_bytes(comm.staging().size())) return Showing::copies;
-  const std::size_t many_bytes = in_place_bytes(comm.staging().size());
   const std::size_t pieces = call.operation == Operation::broadcast ? 1 : static_cast<std::size_t>(comm.size());
-  const bool many = bytes >= many_bytes && bytes / pieces >= many_bytes / 2;
-  return many && call.algorithm == Algorithm::direct ? Showing::in_place : Showing::in_heap;
+  const bool by_kernel = call.algorithm == Algorithm::direct && !comm.ranks_share_cores() &&
+                         bytes / pieces >= in_place_bytes(comm.staging().size()) &&
+                         !(reduces(call.operation) && bytes > kMostSummedInPlace);
+  return by_kernel ? Showing::in_place : Showing::in_heap;
 }
 
 /// Where the others get at a caller's buffer, if it is to be shown in place and they can.
