@@ -18,7 +18,7 @@ namespace shoal::detail {
 
 inline constexpr std::size_t kApart = 128;
 inline constexpr std::uint64_t kMagic = 0x4c414f48532e3130;  // "01.SHOAL" read as bytes.
-inline constexpr std::uint32_t kLayoutVersion = 6;
+inline constexpr std::uint32_t kLayoutVersion = 7;
 inline constexpr std::size_t kReleaseBytes = 20;
 inline constexpr std::size_t kTextBytes = 480;
 inline constexpr std::uint64_t kRecordCount = 256;

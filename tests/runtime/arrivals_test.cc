@@ -80,33 +80,33 @@ TEST(Arrivals, OfSubCommunicatorsHaveLinesOfTheirOwnAndBeginAnewInEach) {
 
 // Where what one rank shows lies is told to the others, who go there: to all of a heap and of staging, and nowhere else.
 TEST(Arrivals, ShowWhatLiesInAHeapOrInStagingAndNothingElse) {
-  const auto ranks = run_sessions(
-      2,
-      [](Session& session) {
-        Communicator& comm = session.world();
-        auto* const heap = session.heap();
-        std::pmr::vector<std::uint64_t> shown(2000, 70U + static_cast<unsigned>(comm.rank()), heap);
-        std::vector<std::uint64_t> own(2000);
-        comm.perform(kCall, {}, [&] {
-          const auto place = comm.place_of(std::as_bytes(std::span(shown)));
-          ASSERT_TRUE(place.has_value());
-          EXPECT_FALSE(comm.place_of(std::as_bytes(std::span(own))).has_value());
-          const auto staging = comm.staging();
-          std::ranges::fill(staging, static_cast<std::byte>(80 + comm.rank()));
-          const std::array places{*place, comm.place_of(staging).value()};
-          comm.arrive_with_notice(std::as_bytes(std::span(places)));
-          std::array<detail::Place, 2> theirs{};
-          std::memcpy(theirs.data(), comm.await_arrival(1 - comm.rank()).data(), sizeof theirs);
-          std::vector<std::uint64_t> got(2000);
-          std::memcpy(got.data(), comm.reach(theirs[0], 16'000).data(), 16'000);
-          EXPECT_EQ(got, std::vector<std::uint64_t>(2000, 71U - static_cast<unsigned>(comm.rank())));
-          for (const std::byte byte : comm.reach(theirs[1], staging.size()))
-            ASSERT_EQ(byte, static_cast<std::byte>(81 - comm.rank()));
-          comm.arrive({}, 0);  // Nobody goes on before all have looked.
-          comm.await_arrival(1 - comm.rank());
-        });
-      },
-      {.heap_bytes = std::uint64_t{1} << 20});
+  const auto ranks =
+      run_sessions(2,
+                   [](Session& session) {
+                     Communicator& comm = session.world();
+                     auto* const heap = session.heap();
+                     std::pmr::vector<std::uint64_t> shown(2000, 70U + static_cast<unsigned>(comm.rank()), heap);
+                     std::vector<std::uint64_t> own(2000);
+                     comm.perform(kCall, {}, [&] {
+                       const auto place = comm.place_of(std::as_bytes(std::span(shown)));
+                       ASSERT_TRUE(place.has_value());
+                       EXPECT_FALSE(comm.place_of(std::as_bytes(std::span(own))).has_value());
+                       const auto staging = comm.staging();
+                       std::ranges::fill(staging, static_cast<std::byte>(80 + comm.rank()));
+                       const std::array places{*place, comm.place_of(staging).value()};
+                       comm.arrive_with_notice(std::as_bytes(std::span(places)));
+                       std::array<detail::Place, 2> theirs{};
+                       std::memcpy(theirs.data(), comm.await_arrival(1 - comm.rank()).data(), sizeof theirs);
+                       std::vector<std::uint64_t> got(2000);
+                       std::memcpy(got.data(), comm.reach(theirs[0], 16'000).data(), 16'000);
+                       EXPECT_EQ(got, std::vector<std::uint64_t>(2000, 71U - static_cast<unsigned>(comm.rank())));
+                       for (const std::byte byte : comm.reach(theirs[1], staging.size()))
+                         ASSERT_EQ(byte, static_cast<std::byte>(81 - comm.rank()));
+                       comm.arrive({}, 0);  // Nobody goes on before all have looked.
+                       comm.await_arrival(1 - comm.rank());
+                     });
+                   },
+                   {.heap_bytes = std::uint64_t{1} << 20});
   EXPECT_TRUE(ranks.all_passed()) << ranks;
 }
 

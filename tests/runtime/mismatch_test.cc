@@ -327,9 +327,8 @@ TEST(Mismatch, IsToldInFullByTheEndOfTheJobToo) {
   JobSegment segment = JobSegment::create({.ranks = 2, .heap_bytes = 4096});
   segment.abort({.rank = 1, .kind = FailureKind::mismatch, .code = 1, .message = "rank 1: mismatch: of these"});
   Session session(segment, 0);
-  const std::string text = test::refusal_of(ErrorCode::mismatch, [&] {
-    session.world().perform(gather_to(0), {}, [&] { session.world().recv(1, {}); });
-  });
+  const std::string text = test::refusal_of(
+      ErrorCode::mismatch, [&] { session.world().perform(gather_to(0), {}, [&] { session.world().recv(1, {}); }); });
   EXPECT_EQ(text, "rank 0: told in gather (linear, step 1): rank 1: mismatch: of these");
 }
 

@@ -20,7 +20,7 @@ struct SimulationOptions {
   std::uint64_t seed = 1;
 
   enum class Schedule : std::uint8_t {
-    random,  ///< A rank may be interrupted at each transfer, piece of a message and flag; any that can may go on.
+    random,   ///< A rank may be interrupted at each transfer, piece of a message and flag; any that can may go on.
     in_order  ///< Ranks go on in the order in which they became able to; messages move whole. For large worlds.
   };
   Schedule schedule = Schedule::random;
