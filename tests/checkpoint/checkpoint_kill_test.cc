@@ -40,6 +40,16 @@ std::string content(std::uint64_t step, int rank) {
   }
 }
 
+/// Until `writer` has committed up to `step`, however slow it is, or has ended.
+void await_step(pid_t writer, const std::atomic<std::uint64_t>& committed, std::uint64_t step) {
+  siginfo_t ended{};
+  while (committed.load(std::memory_order_relaxed) < step && ended.si_pid == 0) {
+    const timespec pause{.tv_sec = 0, .tv_nsec = 100'000};
+    ::nanosleep(&pause, nullptr);
+    ::waitid(P_PID, static_cast<id_t>(writer), &ended, WEXITED | WNOHANG | WNOWAIT);
+  }
+}
+
 TEST(CheckpointsKilledAtAnyMoment, LeaveTheNewestWholeOne) {
   const fs::path directory = fs::path(testing::TempDir()) / ("shoal-checkpoint-kill-" + std::to_string(::getpid()));
   void* const page = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -48,9 +58,11 @@ TEST(CheckpointsKilledAtAnyMoment, LeaveTheNewestWholeOne) {
   std::mt19937 random(11);
   int passed_over = 0;
   for (int round = 0; round < 250; ++round) {
+    const std::uint64_t before = committed.load(std::memory_order_relaxed);
     const pid_t writer = ::fork();
     if (writer == 0) write_for_ever(directory, committed);
-    const timespec pause{.tv_sec = 0, .tv_nsec = std::uniform_int_distribution<long>(0, 12'000'000)(random)};
+    await_step(writer, committed, before + std::uniform_int_distribution<std::uint64_t>(0, 2)(random));
+    const timespec pause{.tv_sec = 0, .tv_nsec = std::uniform_int_distribution<long>(0, 4'000'000)(random)};
     ::nanosleep(&pause, nullptr);
     ::kill(writer, SIGKILL);
     int status = 0;
