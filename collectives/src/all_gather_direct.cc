@@ -19,7 +19,7 @@ constexpr std::size_t kPieceBytes = std::size_t{128} << 10;
 void all_gather_direct(Communicator& comm, std::span<const std::byte> own, std::span<std::byte> data,
                        const Chunks& chunks, Showing showing) {
   const auto place = place_to_show(comm, own, showing);
-  std::size_t block_bytes = comm.size() == 1 ? kDirectBlockBytes : std::min(kDirectBlockBytes, comm.staging().size());
+  std::size_t block_bytes = vector_block_bytes(comm);
   Notices notices(comm);
   for (std::uint64_t round = 0; round < blocks_in(chunks.largest(), block_bytes); ++round) {
     notices.arrive(notice_of(comm, place, block_of(own, round, block_bytes)));

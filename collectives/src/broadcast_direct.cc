@@ -16,7 +16,7 @@ void broadcast_direct(Communicator& comm, std::span<std::byte> data, int root, S
   if (comm.size() == 1) return;
   const bool at_root = comm.rank() == root;
   const auto place = place_to_show(comm, data, showing);
-  std::size_t block_bytes = std::min(kDirectBlockBytes, comm.staging().size());
+  std::size_t block_bytes = vector_block_bytes(comm);
   Notices notices(comm);
   for (std::uint64_t round = 0; round < blocks_in(data.size(), block_bytes); ++round) {
     notices.arrive(at_root ? notice_of(comm, place, block_of(data, round, block_bytes))

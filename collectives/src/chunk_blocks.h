@@ -94,7 +94,7 @@ class ChunkBlocks {
  private:
   /// Of each rank's operand, what is copied at once: all of them stay in the second cache.
   static std::size_t copied_piece_bytes(std::size_t operands) noexcept {
-    return std::max(kDirectBlockBytes / operands, std::size_t{8} << 10) / kBlockUnit * kBlockUnit;
+    return std::clamp((std::size_t{1} << 20) / operands, std::size_t{8} << 10, kDirectBlockBytes) / kBlockUnit * kBlockUnit;
   }
   Place place_of_part(const Notice& theirs, std::uint64_t round) const {
     const auto me = static_cast<std::size_t>(comm_.rank());

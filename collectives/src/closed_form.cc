@@ -66,6 +66,12 @@ Cost showing(const CostQuery& query, std::uint64_t rounds, std::uint64_t sent, s
   if (query.ranks == 1) return {};
   return {.sent = sent, .received = received, .steps = rounds, .messages = rounds * others(query)};
 }
+bool ranks_share_cores(const CostQuery& query) {
+  return static_cast<std::uint32_t>(query.ranks) > query.calibration.cores;
+}
+std::uint64_t vector_rounds(const CostQuery& query, std::uint64_t bytes) {
+  return blocks_in(bytes, vector_block_bytes(kStagingBytes, ranks_share_cores(query)));
+}
 std::uint64_t chunk_rounds(const CostQuery& query) {
   return blocks_in(ChunkBytes(query).largest(), chunk_block_bytes(kStagingBytes, query.ranks));
 }
@@ -104,7 +110,7 @@ Cost broadcast_pipelined(const CostQuery& query) {
 Cost broadcast_direct(const CostQuery& query) {
   const std::uint64_t bytes = bytes_of(query);
   const bool at_root = query.rank == query.root;
-  return showing(query, blocks_in(bytes, kDirectBlockBytes), at_root ? others(query) * bytes : 0, at_root ? 0 : bytes);
+  return showing(query, vector_rounds(query, bytes), at_root ? others(query) * bytes : 0, at_root ? 0 : bytes);
 }
 
 Cost broadcast(const CostQuery& query) {
@@ -182,7 +188,7 @@ Cost all_gather_tiny(const CostQuery& query) {
 
 Cost all_gather_shown(const CostQuery& query) {
   const ChunkBytes chunks(query);
-  return showing(query, blocks_in(chunks.largest(), kDirectBlockBytes), others(query) * chunks.of(query.rank),
+  return showing(query, vector_rounds(query, chunks.largest()), others(query) * chunks.of(query.rank),
                  chunks.all_but(query.rank));
 }
 

@@ -30,7 +30,8 @@
 
 namespace shoal::detail {
 
-/// A block of data that each rank shows in a round, at most. Ranks must agree on it.
+/// A block of data that each rank shows in a round, at most, where ranks have cores of their own. Ranks must agree on
+/// it.
 inline constexpr std::size_t kDirectBlockBytes = std::size_t{64} << 10;
 
 /// Blocks begin at multiples of it: whole elements of any type, and cache lines of what is aligned.
@@ -42,6 +43,15 @@ inline constexpr int kMostDirectRanks = static_cast<int>(kStagingBytes / kBlockU
 constexpr std::size_t chunk_block_bytes(std::size_t staging_bytes, int ranks) noexcept {
   const std::size_t share = staging_bytes / (static_cast<std::size_t>(ranks) + 1);
   return std::min(share, kDirectBlockBytes) / kBlockUnit * kBlockUnit;
+}
+
+/// Of a vector that is shown as a whole, what is shown at once. Where ranks share cores a round costs a switch to each
+/// of them, and nobody copies while another stages: as much as there is room for.
+constexpr std::size_t vector_block_bytes(std::size_t staging_bytes, bool ranks_share_cores) noexcept {
+  return ranks_share_cores ? staging_bytes : std::min(staging_bytes, kDirectBlockBytes);
+}
+inline std::size_t vector_block_bytes(Communicator& comm) {
+  return comm.size() == 1 ? kDirectBlockBytes : vector_block_bytes(comm.staging().size(), comm.ranks_share_cores());
 }
 
 /// From here on a call shows data where it lies, at the price of a round more: data in the shared heap, and any.
@@ -98,14 +108,16 @@ class Notices {
 };
 
 /// How a call by slots or direct shows. A rank's own memory costs a system call for each piece too, which takes larger
-/// ones, and direct.
+/// ones, and direct; and the kernel some time for each page: where ranks share cores, the way by staging, which is in
+/// the caches of both sides, is shorter.
 inline Showing showing_of(Communicator& comm, const Call& call) {
   const std::size_t bytes = call.count * element_bytes(call.type);
   if (comm.size() == 1 || bytes < in_heap_bytes(comm.staging().size())) return Showing::copies;
   const std::size_t many_bytes = in_place_bytes(comm.staging().size());
   const std::size_t pieces = call.operation == Operation::broadcast ? 1 : static_cast<std::size_t>(comm.size());
   const bool many = bytes >= many_bytes && bytes / pieces >= many_bytes / 2;
-  return many && call.algorithm == Algorithm::direct ? Showing::in_place : Showing::in_heap;
+  const bool by_kernel = many && call.algorithm == Algorithm::direct && !comm.ranks_share_cores();
+  return by_kernel ? Showing::in_place : Showing::in_heap;
 }
 
 /// Where the others get at a caller's buffer, if it is to be shown in place and they can.

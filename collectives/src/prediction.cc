@@ -59,7 +59,7 @@ class Model {
         machine_(query.calibration),
         cores_(std::min<double>(ranks_, machine_.cores)),
         share_(ranks_ / cores_),
-        in_place_(query.algorithm == Algorithm::direct && bytes_ >= in_place_bytes(kStagingBytes)) {
+        in_place_(query.algorithm == Algorithm::direct && bytes_ >= in_place_bytes(kStagingBytes) && share_ <= 1) {
     // Where a core's ranks have more than its caches hold, nothing that they copy is there.
     const bool fits = 2 * bytes_ * share_ <= machine_.cache_bytes;
     crossing_ns_ = (in_place_ ? 1 : kCrossings) / machine_.uncached_bytes_per_ns;

@@ -20,6 +20,7 @@ class ShmWindow : public Window {
   std::span<std::byte> staging(std::uint64_t round, const CallContext& context) override;
   std::span<std::byte> reach(Place place, std::size_t bytes, const CallContext& context) override;
   bool others_copy(const CallContext& context) override;
+  bool ranks_share_cores() const override { return mapping_.geometry.ranks > mapping_.header().cores; }
   void copy_from(int peer, Place place, std::span<std::byte> to, CallContext& context) override;
   void copy_to(int peer, Place place, std::span<const std::byte> from, CallContext& context) override;
   void charge(std::uint64_t sent, std::uint64_t received) override;

@@ -108,6 +108,8 @@ class Communicator {
   /// Whether the others can copy out of this rank's own memory, and into it. To be asked by all ranks of a call in
   /// which that matters: it is then that they find out.
   bool others_copy() { return size_ > 1 && fabric_->window()->others_copy(context_); }
+  /// Whether ranks outnumber cores.
+  bool ranks_share_cores() const { return fabric_->window()->ranks_share_cores(); }
   /// Copies out of, or into, what `rank`, another one, has shown, wherever it lies.
   void copy_from(int rank, detail::Place place, std::span<std::byte> to);
   void copy_to(int rank, detail::Place place, std::span<const std::byte> from);

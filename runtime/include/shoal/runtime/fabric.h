@@ -128,6 +128,8 @@ class Window {
   /// Whether all others of the call's communicator can copy out of this rank's own memory, and into it, as far as it
   /// knows: they find out, each for itself, when they are asked this, too. May come to be true, does not cease to be.
   virtual bool others_copy(const CallContext& context) = 0;
+  /// Whether ranks outnumber cores, so that some take turns on one, and find in its caches what others there have left.
+  virtual bool ranks_share_cores() const { return false; }
   /// Copies out of, or into, what world rank `peer` has shown, wherever that lies. Throws as await.
   virtual void copy_from(int peer, Place place, std::span<std::byte> to, CallContext& context) = 0;
   virtual void copy_to(int peer, Place place, std::span<const std::byte> from, CallContext& context) = 0;
