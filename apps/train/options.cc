@@ -4,10 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
+#include "program/numbers.h"
 #include "program/program.h"
 #include "train/dataset.h"
 
@@ -17,14 +17,6 @@ namespace {
 constexpr std::uint64_t kMostCounted = std::uint64_t{1} << 40U;
 constexpr std::size_t kMostLanes = 65536;
 constexpr std::uint64_t kMostParameters = std::uint64_t{1} << 40U;
-
-/// A positive whole number, all of `text`.
-std::optional<std::uint64_t> positive(const std::string& text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value == 0) return std::nullopt;
-  return value;
-}
 
 /// Texts of options, as CLI11 collects them.
 struct RawOptions {
@@ -52,18 +44,17 @@ struct RawOptions {
 };
 
 std::uint64_t count_option(const std::string& option, const std::string& text) {
-  const auto value = positive(text);
-  if (!value || *value > kMostCounted) throw UsageError(option + " " + text + ": not a whole number from 1 to 2^40");
+  const auto value = whole_number(text);
+  if (!value || *value == 0 || *value > kMostCounted)
+    throw UsageError(option + " " + text + ": not a whole number from 1 to 2^40");
   return *value;
 }
 
 /// From 0 on.
 std::uint64_t number_option(const std::string& option, const std::string& text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size())
-    throw UsageError(option + " " + text + ": not a whole number from 0 to 2^64 - 1");
-  return value;
+  const auto value = whole_number(text);
+  if (!value) throw UsageError(option + " " + text + ": not a whole number from 0 to 2^64 - 1");
+  return *value;
 }
 
 float rate_option(const std::string& option, double value) {
@@ -211,15 +202,11 @@ std::vector<std::size_t> parse_dims(const std::string& text) {
     return UsageError("--dims " + text + ": " + reason);
   };
   std::vector<std::size_t> dims;
-  std::size_t start = 0;
-  while (start <= text.size()) {
-    const std::size_t comma = std::min(text.find(',', start), text.size());
-    const auto width = positive(text.substr(start, comma - start));
-    if (!width || *width > static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max()))
-      throw refuse("'" + text.substr(start, comma - start) +
-                   "' is no width; it takes positive numbers, as in 784,256,10");
+  for (const std::string& part : split_at_commas(text)) {
+    const auto width = whole_number(part);
+    if (!width || *width == 0 || *width > static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max()))
+      throw refuse("'" + part + "' is no width; it takes positive numbers, as in 784,256,10");
     dims.push_back(*width);
-    start = comma + 1;
   }
   if (dims.size() < 2) throw refuse("a model has at least two widths, its inputs and its outputs");
   std::size_t parameters = 0;
