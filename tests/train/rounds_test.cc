@@ -72,6 +72,26 @@ TEST(Rounds, WithLimitsALaneIsCutIntoMicrobatchesOfItsOwnLengths) {
   EXPECT_EQ(rounds.most_rows(), 9U);
 }
 
+// Of one lane and one rank a round is a microbatch: the plan's, whatever the lengths, also over the limit.
+TEST(Rounds, CutALaneAsThePlanDoes) {
+  for (const std::uint64_t max_padded_tokens : {1U, 5U, 9U, 20U, 1000U}) {
+    for (const std::uint64_t max_examples : {1U, 3U, 16U}) {
+      const plan::MicrobatchLimits limits{.max_padded_tokens = max_padded_tokens, .max_examples = max_examples};
+      std::vector<std::size_t> lengths;
+      for (std::size_t i = 0; i < 40; ++i) lengths.push_back(1 + i * 7 % 11);
+      const RowsOnly objective(lengths);
+      Rounds rounds(1, 0, 1, 40, limits, objective);
+      rounds.cut(first_numbers(40));
+      std::vector<Ids> cut;
+      for (std::size_t round = 0; round < rounds.count(); ++round) cut.push_back(samples_of(rounds.parts(round)[0]));
+      std::vector<Ids> expected;
+      for (const auto& batch : plan::microbatches(std::vector<std::uint64_t>(lengths.begin(), lengths.end()), limits))
+        expected.emplace_back(batch.begin(), batch.end());
+      EXPECT_EQ(cut, expected);
+    }
+  }
+}
+
 // B35: 4 ranks whose lanes would make 5, 4, 4 and 3 microbatches: all have 5 rounds, some of them empty.
 TEST(Rounds, AreAsManyOnEveryRankAsTheLaneWithTheMostNeeds) {
   Ids batch;
