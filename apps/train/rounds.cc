@@ -80,20 +80,30 @@ void Rounds::add_part(std::size_t lane, std::size_t round, std::span<const plan:
   }
 }
 
-RoundCount count_rounds(SampleStream& stream, std::uint64_t steps, std::size_t lanes, std::size_t batch,
-                        std::optional<plan::MicrobatchLimits> limits, const Objective& objective) {
+RoundCount count_rounds(SampleStream stream, std::uint64_t first, std::uint64_t steps, std::size_t lanes,
+                        std::size_t batch, std::optional<plan::MicrobatchLimits> limits, const Objective& objective) {
   Rounds rounds(lanes, 0, 1, batch, limits, objective);
   RoundCount count;
-  for (std::uint64_t step = 0; step < steps; ++step) {
-    const auto samples = stream.next();
+  const auto add = [&](std::span<const std::int64_t> samples, std::uint64_t times) {
     std::uint64_t rows = 0;
-    for (std::size_t first = 0; first < samples.size(); first += batch) {
-      rounds.cut(samples.subspan(first, std::min(batch, samples.size() - first)));
-      count.rounds += rounds.count();
+    for (std::size_t begin = 0; begin < samples.size(); begin += batch) {
+      rounds.cut(samples.subspan(begin, std::min(batch, samples.size() - begin)));
+      count.rounds += times * rounds.count();
       rows += rounds.rows_of_batch();
     }
-    if (rows > 0) ++count.updates;
+    if (rows > 0) count.updates += times;
+  };
+  if (objective.is_uniform()) {
+    // All steps are alike but the last one of each epoch.
+    const std::uint64_t steps_per_epoch = (stream.samples() - 1) / stream.batch() + 1;
+    const std::uint64_t last_ones = (first + steps) / steps_per_epoch - first / steps_per_epoch;
+    const auto whole = stream.next();
+    add(whole, steps - last_ones);
+    add(whole.first(stream.samples() - (steps_per_epoch - 1) * stream.batch()), last_ones);
+    return count;
   }
+  for (std::uint64_t step = 0; step < first; ++step) stream.next();
+  for (std::uint64_t step = 0; step < steps; ++step) add(stream.next(), 1);
   return count;
 }
 

@@ -78,8 +78,9 @@ struct RoundCount {
   std::uint64_t updates = 0;  ///< Steps with any rows.
 };
 
-/// Of the next `steps` of the stream.
-RoundCount count_rounds(SampleStream& stream, std::uint64_t steps, std::size_t lanes, std::size_t batch,
-                        std::optional<plan::MicrobatchLimits> limits, const Objective& objective);
+/// Of `steps` steps after the first `first` ones of the stream, which is at its beginning. Goes through their samples only
+/// where these differ in their rows.
+RoundCount count_rounds(SampleStream stream, std::uint64_t first, std::uint64_t steps, std::size_t lanes,
+                        std::size_t batch, std::optional<plan::MicrobatchLimits> limits, const Objective& objective);
 
 }  // namespace shoal::train

@@ -28,6 +28,16 @@ std::vector<std::int64_t> epoch_order(std::uint64_t seed, std::uint32_t epoch, s
 SampleStream::SampleStream(std::uint64_t seed, std::size_t samples, std::size_t batch)
     : seed_(seed), batch_(batch), order_(epoch_order(seed, 0, samples)) {}
 
+SampleStream::SampleStream(const plan::Phase& phase, int world) : seed_(0), batch_(phase.global_batch) {
+  const auto ranks = static_cast<std::uint64_t>(world);
+  const std::uint64_t samples = plan::samples_read(phase, ranks);
+  order_.reserve(phase.updates * phase.global_batch);
+  for (std::uint64_t update = 0; update < phase.updates; ++update) {
+    const auto batch = plan::step_batch(phase, update, ranks, samples);
+    order_.insert(order_.end(), batch.begin(), batch.end());
+  }
+}
+
 std::span<const std::int64_t> SampleStream::next() {
   if (position_ == order_.size()) {
     order_ = epoch_order(seed_, ++epoch_, order_.size());

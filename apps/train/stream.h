@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "plan/phases.h"
+
 namespace shoal::train {
 
 /// The order in which `samples` ids are consumed in one epoch: a permutation, every id once. Fisher-Yates from
@@ -18,8 +20,15 @@ class SampleStream {
  public:
   SampleStream(std::uint64_t seed, std::size_t samples, std::size_t batch);
 
+  /// A phase of the plan, update after update, whole ones only: each gives rank r what step_indices() gives it, at the
+  /// positions r, r + world, ... of the batch.
+  SampleStream(const plan::Phase& phase, int world);
+
   /// Ids of the next batch, in global order. Valid until the next call.
   std::span<const std::int64_t> next();
+
+  std::size_t samples() const { return order_.size(); }  ///< Of an epoch.
+  std::size_t batch() const { return batch_; }
 
  private:
   std::uint64_t seed_;

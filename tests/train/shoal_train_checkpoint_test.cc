@@ -185,6 +185,11 @@ TEST_F(ShoalTrainCheckpoint, AnEmptyDirectoryStartsAnewAndSaysSo) {
   EXPECT_THAT(result.out, HasSubstr("no checkpoint in " + directory().string() + ": starting anew"));
 }
 
+TEST_F(ShoalTrainCheckpoint, AnEmptyDirectoryIsToldAlsoWhereNoProgressIsWanted) {
+  const CommandResult result = train(2, run(2, 5, {"--resume", "--progress", "none"}));
+  EXPECT_THAT(result.out, HasSubstr("no checkpoint in " + directory().string() + ": starting anew"));
+}
+
 TEST_F(ShoalTrainCheckpoint, KeepsTheNewestAsManyAsAskedFor) {
   report_of(2, run(2, 20, {"--checkpoint-every", "4", "--checkpoint-keep", "2"}));
   std::vector<std::string> names;
@@ -218,8 +223,58 @@ TEST_F(ShoalTrainCheckpoint, ARunOfAnotherKindIsRefusedByWhatDiffers) {
   expect_one_message(train(2, run(2, 20, {"--resume", "--seed", "3"})), 2, "whose seed is 0, not 3");
   expect_one_message(train(2, run(2, 20, {"--resume", "--optimizer", "sgd"})), 2, "whose optimizer is \"adam\"");
   expect_one_message(train(2, run(2, 20, {"--resume", "--accumulate", "2"})), 2, "whose accumulate is 1, not 2");
+  expect_one_message(train(2, run(2, 20, {"--resume", "--weight-decay", "0.5"})), 2,
+                     "whose weight_decay is 0.0, not 0.5");
+  expect_one_message(train(2, run(2, 20, {"--resume", "--max-examples", "2"})), 2,
+                     "whose max_padded_tokens is null, not 12000");
+  // Other data of the same size: one pixel, or one label.
+  for (const char* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte"}) {
+    const test::Bytes kept = test::read_file(data() / name);
+    test::Bytes changed = kept;
+    changed.back() ^= 1U;
+    test::write_file(data() / name, changed);
+    expect_one_message(train(2, run(2, 20, {"--resume"})), 2, "whose data_sha256 is \"");
+    test::write_file(data() / name, kept);
+  }
+  EXPECT_EQ(resumed(2, 2, 20).at("param_sha256"), report_of(2, small(2)).at("param_sha256"));
+  begin_anew();
+  const std::vector<std::string> limits{"--max-padded-tokens", "3"};
+  report_of(2, run(2, 5, limits));
+  expect_one_message(train(2, run(2, 20, {"--resume", "--max-padded-tokens", "4"})), 2,
+                     "whose max_padded_tokens is 3, not 4");
   for (const char* option : {"--resume", "--checkpoint-every=3", "--checkpoint-keep=1"})
     expect_one_message(train(2, small(2, {option})), 2, "needs --checkpoint DIR");
+}
+
+TEST_F(ShoalTrainCheckpoint, FewerStepsThanWereMadeAreRefusedAndAsManyAreDone) {
+  report_of(2, run(2, 8));
+  for (const int ranks : {1, 4})
+    expect_one_message(train(ranks, run(2, 5, {"--resume"})), 2,
+                       "--steps 5: " + (directory() / "step-000000000008").string() + " has more steps already");
+  const CommandResult result = train(2, run(2, 8, {"--resume"}));
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out,
+              HasSubstr("going on from " + (directory() / "step-000000000008").string() + ": no step is left"));
+}
+
+// D9: what the hashes of the files do not guard.
+TEST_F(ShoalTrainCheckpoint, AManifestThatCannotBeTrueIsNotFollowed) {
+  report_of(2, run(2, 5));
+  const fs::path file = directory() / "step-000000000005" / "manifest.json";
+  const json manifest = json::parse(std::ifstream(file));
+  const auto resume_with = [&](const json& changed) {
+    std::ofstream(file, std::ios::trunc) << changed;
+    return train(2, run(2, 20, {"--resume"}));
+  };
+  json updates = manifest;
+  updates["run"]["updates"] = 1'000'000'000'000'000'000;
+  expect_one_message(resume_with(updates), 2, "tells of 1000000000000000000 updates, more than it has steps");
+  updates["run"]["updates"] = -1;
+  expect_one_message(resume_with(updates), 2, "does not tell how many updates it had");
+  // Files of other names, or in another order: passed over, and the directory is as good as empty.
+  json swapped = manifest;
+  std::swap(swapped["files"][0], swapped["files"][1]);
+  EXPECT_THAT(resume_with(swapped).err, HasSubstr("it names 'shard-00001-of-00002.safetensors' where shard-00000"));
 }
 
 // A file limit of half a kilobyte is a full disk: no shard of a checkpoint has room.
@@ -262,7 +317,6 @@ print(hashlib.sha256(flat).hexdigest())
                   report.at("param_sha256").get<std::string>() + "\n")
         << read.err;
   }
-  expect_one_message(train(2, small(3, {"--export", "/nowhere/model"})), 1, "/nowhere/model");
 }
 
 TEST_F(ShoalTrainCheckpoint, ParametersFromAFileAreTheStart) {
