@@ -200,7 +200,7 @@ class NpyDataset : public Npy {
   }
   std::string refusal_of(const std::string& source, std::optional<std::size_t> classes) {
     try {
-      read_dataset(data_source(source, false), classes);
+      read_dataset(data_source(source, classes.has_value()), classes);
     } catch (const std::exception& error) {
       return error.what();
     }

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -132,6 +134,46 @@ TEST_F(ShoalTrainCheckpoint, KilledAgainAndAgainEndsAsIfItNeverWas) {
   expect_same_end(resumed(4, 3, 20), expected);
 }
 
+// B11, at any moment, also while four ranks write their shards: a rank, the launcher or its guard is killed some time after
+// the first step of a run that saves after each. Whoever wins, what is resumed is whole, and ends as if nothing had been.
+TEST_F(ShoalTrainCheckpoint, KilledAtRandomMomentsOfItsSavesLosesNone) {
+  constexpr int kLongSteps = 400;
+  const json expected = report_of(1, {"--data", data(), "--dims", "16,7,4", "--batch", "12", "--lr", "0.02", "--steps",
+                                      std::to_string(kLongSteps)});
+  for (const unsigned seed : {1U, 2U, 3U}) {
+    begin_anew();
+    std::mt19937 random(seed);
+    std::uint64_t last = 0;
+    for (int kill = 0; kill < 4; ++kill) {
+      std::string job = std::string(SHOALRUN) + " -n 4 " + SHOAL_TRAIN;
+      for (const std::string& argument : run(static_cast<int>(random() % 4), kLongSteps,
+                                             {"--checkpoint-every", "1", "--checkpoint-keep", "3", "--resume"}))
+        job += " " + argument;
+      const std::string moment = "0." + std::to_string(100 + random() % 150).substr(1);
+      const std::array<std::string, 3> targets{
+          "$(echo $ranks | cut -d ' ' -f " + std::to_string(1 + random() % 4) + ")", "$launcher", "$guard"};
+      const std::string script =
+          job + " > " + (data() / "out").string() + " 2> /dev/null & launcher=$!\n" + "until grep -q '^step' " +
+          (data() / "out").string() + " || ! kill -0 $launcher; do sleep 0.005; done 2> /dev/null\n" +
+          "guard=$(pgrep -P $launcher); ranks=$(pgrep -P $guard); sleep " + moment + "; kill -9 " +
+          targets[random() % 3] + " 2> /dev/null; wait $launcher\n" + "flock -w 20 " + directory().string() + " true";
+      fs::remove(data() / "out");
+      run_command({"bash", "-c", script});
+      std::uint64_t newest = 0;
+      for (const auto& entry : fs::directory_iterator(directory())) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with("step-")) newest = std::max<std::uint64_t>(newest, std::stoull(name.substr(5)));
+      }
+      EXPECT_GE(newest, last) << "seed " << seed << ", kill " << kill;
+      last = newest;
+    }
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", resumed from step " + std::to_string(last));
+    const json report = resumed(8, 1, kLongSteps);
+    expect_same_end(report, expected);
+    EXPECT_EQ(report.at("first_step"), last);
+  }
+}
+
 // B12 and B49: each way to stop ends all ranks after the same step, with a checkpoint from which the run goes on.
 TEST_F(ShoalTrainCheckpoint, StoppedByASignalIsWrittenAndGoesOn) {
   for (const std::string target : {"$launcher", "$(pgrep -P $(pgrep -P $launcher) | tail -n 1)"}) {
@@ -215,6 +257,18 @@ TEST_F(ShoalTrainCheckpoint, AFileThatOneRankFindsWrongIsOneErrorOfAll) {
   std::fstream(shard, std::ios::in | std::ios::out).seekp(900).put('\x55');
   for (const int ranks : {4, 3, 1})
     expect_one_message(train(ranks, run(2, 20, {"--resume"})), 1, shard.string() + ": is not what was written");
+}
+
+// The same of a file that one rank cannot open: rank 2 looks for the directory elsewhere.
+TEST_F(ShoalTrainCheckpoint, AFileThatOneRankCannotOpenIsOneErrorOfAll) {
+  report_of(4, run(2, 5));
+  const fs::path wrapper = data() / "elsewhere";
+  std::ofstream(wrapper) << "#!/bin/sh\ncd " << data().string() << "\n[ \"$SHOAL_RANK\" = 2 ] && cd /\nexec \"$@\"\n";
+  fs::permissions(wrapper, fs::perms::owner_all);
+  const auto result = run_command({SHOALRUN, "--wrap", wrapper.string(), "-n", "4", SHOAL_TRAIN, "--data",
+                                   data().string(), "--dims", "16,7,4", "--batch", "12", "--lr", "0.02", "--steps", "9",
+                                   "--checkpoint", "checkpoints", "--resume"});
+  expect_one_message(result, 1, "checkpoints/step-000000000005/manifest.json: cannot be read: No such file");
 }
 
 TEST_F(ShoalTrainCheckpoint, ARunOfAnotherKindIsRefusedByWhatDiffers) {
