@@ -9,7 +9,6 @@ namespace shoal::train {
 namespace {
 
 constexpr std::int64_t kSameWishNs = 1'000'000'000;
-constexpr std::size_t kStackBytes = std::size_t{64} << 10U;  // What a handler saves of wide registers takes the most.
 
 // A handler has nothing but globals to write to.
 std::atomic<int> came{0};
@@ -46,26 +45,21 @@ extern "C" void note_terminate(int signal) {
 
 }  // namespace
 
-StopRequest::StopRequest() : stack_(kStackBytes) {
-  stack_t stack{};
-  stack.ss_sp = stack_.data();
-  stack.ss_size = stack_.size();
-  ::sigaltstack(&stack, &stack_before_);
+StopRequest::StopRequest() {
   came.store(0, std::memory_order_relaxed);
   terminated_ns.store(0, std::memory_order_relaxed);
   struct sigaction action {};
   action.sa_handler = note_terminate;
-  action.sa_flags = SA_RESTART | SA_ONSTACK;
+  action.sa_flags = SA_RESTART;
   ::sigaction(SIGTERM, &action, &terminate_before_);
   action.sa_handler = note_interrupt;
-  action.sa_flags = SA_RESTART | SA_ONSTACK | static_cast<int>(SA_RESETHAND);
+  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
   ::sigaction(SIGINT, &action, &interrupt_before_);
 }
 
 StopRequest::~StopRequest() {
   ::sigaction(SIGTERM, &terminate_before_, nullptr);
   ::sigaction(SIGINT, &interrupt_before_, nullptr);
-  ::sigaltstack(&stack_before_, nullptr);
 }
 
 int StopRequest::signal() const { return came.load(std::memory_order_relaxed); }

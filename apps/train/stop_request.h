@@ -1,17 +1,12 @@
 #pragma once
 
 #include <csignal>
-#include <cstddef>
-#include <vector>
 
 namespace shoal::train {
 
 /// While it lives, the first SIGTERM and the first SIGINT are a wish to stop at the next good moment. Each does what
 /// it usually does when it comes again, or after this is gone; but a SIGTERM within a second of the first is the same wish:
 /// who stops a job sends it to every process at once, and the launcher passes on its own.
-///
-/// Handlers run on a stack of their own, of the thread that made this: oneDNN's kernels keep values below the end of
-/// theirs, further than the 128 bytes that a handler leaves alone.
 class StopRequest {
  public:
   StopRequest();
@@ -23,8 +18,6 @@ class StopRequest {
   int signal() const;
 
  private:
-  std::vector<std::byte> stack_;
-  stack_t stack_before_{};
   struct sigaction terminate_before_ {};
   struct sigaction interrupt_before_ {};
 };

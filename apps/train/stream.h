@@ -13,6 +13,8 @@ namespace shoal::train {
 /// the end, its draws unbiased (a word that would favour small values is drawn again). It depends on seed, epoch and
 /// number of samples alone.
 std::vector<std::int64_t> epoch_order(std::uint64_t seed, std::uint32_t epoch, std::size_t samples);
+/// The same into memory that is there, one id for each sample.
+void fill_epoch_order(std::uint64_t seed, std::uint32_t epoch, std::span<std::int64_t> order);
 
 /// The samples of a run, batch after batch, the same for every world size: each epoch is one epoch_order() cut
 /// into batches; its last batch is short where the batch size does not divide the number of samples.
