@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <fstream>
@@ -334,9 +335,19 @@ void Run::evaluate(ShardedModel& model) {
   say(text.str());
 }
 
+/// Each rank for itself has all parameters in turn, so that all find alike whether the last update left them finite.
 void Run::hash_parameters(ShardedModel& model) {
   Sha256 hash;
-  for (std::size_t layer = 0; layer < layout_.layers().size(); ++layer) hash.add(std::as_bytes(model.masters(layer)));
+  bool finite = true;
+  for (std::size_t layer = 0; layer < layout_.layers().size(); ++layer) {
+    const auto masters = model.masters(layer);
+    hash.add(std::as_bytes(masters));
+    finite = finite && std::all_of(masters.begin(), masters.end(), [](float value) { return std::isfinite(value); });
+  }
+  if (!finite)
+    throw AgreedError(
+        "step " + std::to_string(record_.training.state.step) +
+        ": its update left parameters that are not finite; a lower --lr, a --warmup or a --clip may keep them so");
   record_.parameters_sha256 = hash.finish();
   std::copy(record_.parameters_sha256.begin(), record_.parameters_sha256.end(), figures_.parameters_sha256.begin());
 }

@@ -210,11 +210,24 @@ TEST_F(ShoalTrainRefusal, ALabelThatNoByteHoldsIsSaidToBeSo) {
 
 TEST_F(ShoalTrainRefusal, ALossThatIsNotFiniteIsOneErrorThatNamesTheStep) {
   for (const int ranks : {1, 4}) {
-    const CommandResult result = train(ranks, small(2, {"--optimizer", "sgd", "--lr", "1e30", "--progress", "none"}));
+    const CommandResult result = train(ranks, {"--data", data(), "--dims", "16,7,4", "--steps", "20", "--optimizer",
+                                               "sgd", "--lr", "1e30", "--progress", "none"});
     EXPECT_EQ(result.exit_code, 1);
     EXPECT_EQ(result.out, "");
     EXPECT_THAT(own_messages(result.err),
                 testing::ElementsAre(testing::ContainsRegex("step [0-9]+: the loss is not finite [(]-?(nan|inf)[)]")));
+  }
+}
+
+// The loss is that before the update: of the last one only the parameters tell. Decay multiplies them by 1e40.
+TEST_F(ShoalTrainRefusal, ParametersThatTheLastUpdateLeftNotFiniteAreOneErrorToo) {
+  for (const int ranks : {1, 4}) {
+    const CommandResult result =
+        train(ranks, {"--data", data(), "--dims", "16,7,4", "--steps", "1", "--optimizer", "adamw", "--lr", "1e20",
+                      "--weight-decay", "1e20", "--progress", "none"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(own_messages(result.err),
+                testing::ElementsAre(HasSubstr("step 1: its update left parameters that are not finite")));
   }
 }
 
