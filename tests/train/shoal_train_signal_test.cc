@@ -26,8 +26,8 @@ class ShoalTrainSignal : public test::ShoalTrain {
   /// does `action`, in which $launcher is shoalrun and $ranks are the ranks. Prints the job's exit status.
   CommandResult stop(const std::string& ready, const std::string& action, const std::string& options,
                      const std::string& model = "--data . --dims 16,7,4") const {
-    const std::string script = "cd " + data().string() + "\n" + SHOALRUN + " -n 4 " + SHOAL_TRAIN + " " + model +
-                               " --batch 12 --report report.json " + options +
+    const std::string script = "cd " + data().string() + "\nrm -f out\n" + SHOALRUN + " -n 4 " + SHOAL_TRAIN + " " +
+                               model + " --batch 12 --report report.json " + options +
                                " > out 2> err & launcher=$!\n"
                                "until " +
                                ready +
@@ -45,8 +45,9 @@ const std::string kTraining = "grep -q step out 2> /dev/null";
 // As systemd and scancel do.
 TEST_F(ShoalTrainSignal, SentToEveryProcessAtOnceIsOneWishToStop) {
   const std::string with_checkpoints = "--steps 100000000 --checkpoint checkpoints";
-  for (const std::string action : {"kill -TERM $launcher $ranks", "kill -TERM $ranks; kill -TERM $launcher",
-                                   "kill -TERM $launcher; kill -TERM $ranks; kill -TERM $ranks"}) {
+  for (const std::string action :
+       {"kill -TERM $launcher $(pgrep -P $launcher) $ranks", "kill -TERM $launcher $ranks",
+        "kill -TERM $ranks; kill -TERM $launcher", "kill -TERM $launcher; kill -TERM $ranks; kill -TERM $ranks"}) {
     fs::remove_all(checkpoints());
     EXPECT_EQ(stop(kTraining, action, with_checkpoints).out, "0\n") << action;
     EXPECT_TRUE(report().at("stopped")) << action;
