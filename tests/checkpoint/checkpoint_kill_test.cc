@@ -5,7 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <ctime>
 #include <filesystem>
@@ -40,17 +42,31 @@ std::string content(std::uint64_t step, int rank) {
   }
 }
 
+/// How long a checkpoint takes on this disk: the writer makes ten, and is killed.
+std::chrono::nanoseconds time_of_one(const fs::path& directory, std::atomic<std::uint64_t>& committed) {
+  constexpr std::uint64_t kMade = 10;
+  const auto start = std::chrono::steady_clock::now();
+  const pid_t writer = ::fork();
+  if (writer == 0) write_for_ever(directory, committed);
+  while (committed.load(std::memory_order_relaxed) < kMade && ::waitpid(writer, nullptr, WNOHANG) == 0) ::usleep(100);
+  ::kill(writer, SIGKILL);
+  ::waitpid(writer, nullptr, 0);
+  return (std::chrono::steady_clock::now() - start) / kMade;
+}
+
 TEST(CheckpointsKilledAtAnyMoment, LeaveTheNewestWholeOne) {
   const fs::path directory = fs::path(testing::TempDir()) / ("shoal-checkpoint-kill-" + std::to_string(::getpid()));
   void* const page = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(page, MAP_FAILED);
   auto& committed = *new (page) std::atomic<std::uint64_t>(0);
+  const auto of_one = time_of_one(directory, committed);
+  const auto longest = std::min<std::chrono::nanoseconds>(4 * of_one, std::chrono::milliseconds(300));
   std::mt19937 random(11);
   int passed_over = 0;
   for (int round = 0; round < 250; ++round) {
     const pid_t writer = ::fork();
     if (writer == 0) write_for_ever(directory, committed);
-    const timespec pause{.tv_sec = 0, .tv_nsec = std::uniform_int_distribution<long>(0, 12'000'000)(random)};
+    const timespec pause{.tv_sec = 0, .tv_nsec = std::uniform_int_distribution<long>(0, longest.count())(random)};
     ::nanosleep(&pause, nullptr);
     ::kill(writer, SIGKILL);
     int status = 0;
