@@ -151,14 +151,14 @@ Manifest CheckpointFolder::manifest(std::uint64_t step) const {
       manifest.files.push_back({.name = entry.at("name").get<std::string>(),
                                 .bytes = entry.at("bytes").get<std::uint64_t>(),
                                 .sha256 = entry.at("sha256").get<std::string>()});
-    const auto outside = [](const FileInfo& info) {
-      return info.name != fs::path(info.name).filename() || info.name.empty();
-    };
-    if (std::any_of(manifest.files.begin(), manifest.files.end(), outside))
-      throw std::invalid_argument("it names a file elsewhere");
     if (manifest.step != step) throw std::invalid_argument("it is of step " + std::to_string(manifest.step));
     if (manifest.world == 0 || manifest.files.size() != manifest.world)
       throw std::invalid_argument("it has not one file of each rank");
+    for (std::size_t rank = 0; rank < manifest.files.size(); ++rank) {
+      const std::string expected = shard_name(static_cast<int>(rank), static_cast<int>(manifest.world));
+      if (manifest.files[rank].name != expected)
+        throw std::invalid_argument("it names '" + manifest.files[rank].name + "' where " + expected + " belongs");
+    }
     return manifest;
   } catch (const std::exception& error) {
     throw FileError(file.string(), std::string("is no manifest: ") + error.what());

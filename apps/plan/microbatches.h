@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -30,12 +31,30 @@ struct MicrobatchLimits {
   }
 };
 
-/// The examples of one batch, by their lengths in tokens, cut into microbatches: positions into `lengths`, the shorter
-/// examples first, equal ones in the batch's order; each microbatch takes what it has room for before the next begins.
-/// Every example is in one microbatch, and none of these is empty.
-///
-/// Throws PlanError for a limit of 0 and for an example that is longer than max_padded_tokens, whose microbatch could
-/// not keep to it. Costs a sort.
+/// One example of a batch.
+struct Example {
+  std::uint64_t length = 0;  ///< Tokens.
+  std::size_t position = 0;  ///< In the batch.
+
+  friend auto operator<=>(const Example&, const Example&) = default;
+};
+
+/// Cuts one batch into microbatches, and calls visit(std::span<const Example>) with each: the shorter examples first,
+/// equal ones in the batch's order; each microbatch takes what it has room for before the next begins. An example that is
+/// longer than max_padded_tokens has one to itself. Every example is in one microbatch, and none of these is empty. Sorts
+/// `batch`, and takes no memory.
+template <class Visit>
+void cut_microbatches(std::span<Example> batch, const MicrobatchLimits& limits, Visit&& visit) {
+  std::sort(batch.begin(), batch.end());
+  std::size_t first = 0;
+  for (std::size_t i = 1; i <= batch.size(); ++i) {
+    if (i < batch.size() && limits.takes(i - first, batch[i].length)) continue;
+    visit(std::span<const Example>(batch.subspan(first, i - first)));
+    first = i;
+  }
+}
+
+/// The same of examples by their lengths: positions into `lengths`. Throws PlanError for a limit of 0.
 std::vector<std::vector<std::size_t>> microbatches(std::span<const std::uint64_t> lengths,
                                                    const MicrobatchLimits& limits = {});
 

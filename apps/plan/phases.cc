@@ -20,10 +20,6 @@ struct Stretch {
   std::uint64_t stride = 1;
 };
 
-void require_positive(std::uint64_t value, const std::string& what) {
-  if (value == 0) throw PlanError(what + " 0: at least 1 is needed");
-}
-
 void require_rank(std::uint64_t rank, std::uint64_t world) {
   if (rank >= world)
     throw PlanError("rank " + std::to_string(rank) + ": not in a world of " + std::to_string(world) +

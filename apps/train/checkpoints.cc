@@ -78,7 +78,6 @@ void Checkpoints::save(const TrainingState& state, ShardedModel& model) {
     if (leads) folder_.abandon(state.step);
     throw;
   }
-  ++saved_;
 }
 
 FileInfo Checkpoints::write_shard(const TrainingState& state, ShardedModel& model) const {
@@ -159,6 +158,10 @@ void Checkpoints::expect_same_run(std::uint64_t step, const RunIdentity& stored)
   }
   if (!stored.contains("updates") || !stored.at("updates").is_number_unsigned())
     throw UsageError("--resume: " + folder_.folder(step).string() + " does not tell how many updates it had");
+  const auto updates = stored.at("updates").get<std::uint64_t>();
+  if (updates > step)
+    throw UsageError("--resume: " + folder_.folder(step).string() + " tells of " + std::to_string(updates) +
+                     " updates, more than it has steps");
 }
 
 void Checkpoints::read_state(const Manifest& manifest, ShardedModel& model) const {

@@ -42,7 +42,6 @@ class Checkpoints {
 
   std::filesystem::path folder(std::uint64_t step) const { return folder_.folder(step); }
   /// Saves so far.
-  std::uint64_t saved() const { return saved_; }
 
   static constexpr std::size_t kFileRecord = 8 + 64;  ///< Bytes of the file, and its SHA-256 in text.
 
@@ -56,7 +55,6 @@ class Checkpoints {
   checkpoint::CheckpointFolder folder_;
   std::size_t keep_;
   RunIdentity identity_;
-  std::uint64_t saved_ = 0;
 };
 
 }  // namespace shoal::train

@@ -26,16 +26,25 @@ void Split::load_elements(std::size_t first, std::span<float> out) const {
   for (std::size_t i = 0; i < bytes.size(); ++i) out[i] = kScaled[bytes[i]];
 }
 
-Dataset read_dataset(const std::string& source, std::optional<std::size_t> classes) {
-  const auto comma = source.find(std::string(kArrayFile) + ",");
+DataSource data_source(const std::string& text, bool needs_labels) {
+  const auto comma = text.find(std::string(kArrayFile) + ",");
   const bool has_labels = comma != std::string::npos;
-  if (!has_labels && !source.ends_with(kArrayFile)) return read_idx_directory(source, classes);
-  const std::string samples = has_labels ? source.substr(0, comma + kArrayFile.size()) : source;
-  const auto labels =
-      has_labels ? std::optional<std::filesystem::path>(source.substr(comma + kArrayFile.size() + 1)) : std::nullopt;
-  if (classes && !labels)
-    throw UsageError("--data " + source + ": classify needs labels, as in " + source + ",LABELS.npy");
-  return read_npy_dataset(samples, classes ? labels : std::nullopt, classes);
+  DataSource source{.samples = text};
+  source.is_array = has_labels || text.ends_with(kArrayFile);
+  if (has_labels) {
+    source.samples = text.substr(0, comma + kArrayFile.size());
+    source.labels = text.substr(comma + kArrayFile.size() + 1);
+  }
+  if (source.samples.empty() || (source.labels && source.labels->empty()))
+    throw UsageError("--data '" + text + "': an empty file name");
+  if (source.is_array && !source.labels && needs_labels)
+    throw UsageError("--data " + text + ": classify needs labels, as in " + text + ",LABELS.npy");
+  return source;
+}
+
+Dataset read_dataset(const DataSource& source, std::optional<std::size_t> classes) {
+  if (!source.is_array) return read_idx_directory(source.samples, classes);
+  return read_npy_dataset(source.samples, classes ? source.labels : std::nullopt, classes);
 }
 
 }  // namespace shoal::train

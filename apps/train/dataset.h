@@ -33,9 +33,19 @@ struct Dataset {
   Split test = {};  ///< May be empty.
 };
 
+/// What `--data` names.
+struct DataSource {
+  std::filesystem::path samples;  ///< A directory of IDX files, or FILE.npy.
+  std::optional<std::filesystem::path> labels = std::nullopt;
+  bool is_array = false;
+};
+
+/// Throws UsageError where a name is empty, or where labels are needed and an array comes without.
+DataSource data_source(const std::string& text, bool needs_labels);
+
 /// Of `--data`: a directory of IDX files, or FILE.npy with or without ,LABELS.npy. `classes`: labels are 0 .. classes-1;
-/// none: labels are not read. Throws InputError; UsageError if there are no labels where they are needed.
-Dataset read_dataset(const std::string& source, std::optional<std::size_t> classes);
+/// none: labels are not read. Throws InputError.
+Dataset read_dataset(const DataSource& source, std::optional<std::size_t> classes);
 
 /// Where Debian's package dataset-fashion-mnist has its files.
 inline constexpr const char* kFashionMnist = "/usr/share/datasets/fashion-mnist";

@@ -9,6 +9,7 @@
 #include "checkpoint/file_error.h"
 #include "checkpoint/safetensors.h"
 #include "train/agreement.h"
+#include "train/output_file.h"
 
 namespace shoal::train {
 namespace {
@@ -37,8 +38,8 @@ void move_to(const std::filesystem::path& from, const std::filesystem::path& to)
 }  // namespace
 
 void export_model(Communicator& comm, const std::filesystem::path& file, ShardedModel& model) {
-  auto aside = file;
-  aside += ".writing";
+  std::filesystem::path target;
+  std::filesystem::path aside;
   // A failure of the writer waits until all have made their gathers.
   std::exception_ptr failure;
   std::unique_ptr<SafetensorsWriter> writer;
@@ -46,18 +47,23 @@ void export_model(Communicator& comm, const std::filesystem::path& file, Sharded
     if (comm.rank() != 0 || failure) return;
     try {
       action();
-    } catch (const checkpoint::FileError&) {
+    } catch (const std::exception&) {
       failure = std::current_exception();
     }
   };
-  guarded([&] { writer = begin(aside, model.layout()); });
+  guarded([&] {
+    target = replaceable(file);
+    aside = target;
+    aside += ".writing";
+    writer = begin(aside, model.layout());
+  });
   for (std::size_t layer = 0; layer < model.layout().layers().size(); ++layer) {
     const auto masters = model.masters(layer);
     guarded([&] { writer->write(std::as_bytes(masters)); });
   }
   guarded([&] {
     writer->finish();
-    move_to(aside, file);
+    move_to(aside, target);
   });
   together(comm, [&] {
     if (!failure) return;

@@ -4,8 +4,7 @@
 //
 //     for rows r .. r+63 of W:   for segments in the tree's order:   values[:, r..r+63]^T derivative
 //
-// The rows at a time are fixed, so the shape of each product, and with it its bits, depends on the layer and the
-// segment alone.
+// On the way back a few rows of W at a time are transposed, once for all segments.
 
 #include "train/mlp.h"
 
@@ -51,8 +50,7 @@ class SumStack {
 }  // namespace
 
 Mlp::Mlp(const Layout& layout, std::size_t rows, std::size_t segments, std::pmr::memory_resource& scratch)
-    : layout_(&layout), waiting_sums_(&scratch) {
-  use_one_thread();
+    : layout_(&layout), waiting_sums_(&scratch), transposed_(&scratch) {
   for (const std::size_t width : layout.dims()) values_.emplace_back(rows, width, scratch);
   if (segments == 0) return;
   std::size_t largest_part = 0;
@@ -60,6 +58,11 @@ Mlp::Mlp(const Layout& layout, std::size_t rows, std::size_t segments, std::pmr:
     derivatives_.emplace_back(rows, layer.outputs, scratch);
     largest_part = std::max(largest_part, std::min(kRowsAtATime, layer.inputs) * layer.outputs);
   }
+  std::size_t largest_transposed = 0;
+  for (std::size_t i = 1; i < layout.layers().size(); ++i)
+    largest_transposed =
+        std::max(largest_transposed, std::min(kRowsAtATime, layout.layers()[i].inputs) * layout.layers()[i].outputs);
+  transposed_.resize(largest_transposed);
   waiting_sums_.resize((canonical_tree_depth(segments) - 1) * largest_part);
 }
 
@@ -115,10 +118,18 @@ void Mlp::bias_gradient(std::size_t index, std::span<const Segment> segments, st
 void Mlp::backward(std::size_t index, std::span<const float> parameters, std::span<const Segment> segments) {
   assert(index > 0);
   const Layer& layer = layout_->layers()[index];
-  const ConstMatrix weights{parameters.data(), layer.inputs, layer.outputs, layer.outputs};
+  for (std::size_t first = 0; first < layer.inputs; first += kRowsAtATime) {
+    const std::size_t rows = std::min(kRowsAtATime, layer.inputs - first);
+    const Matrix transposed{transposed_.data(), layer.outputs, rows, rows};
+    transpose({parameters.data() + first * layer.outputs, rows, layer.outputs, layer.outputs}, transposed);
+    for (const Segment& segment : segments) {
+      Matrix below = derivatives_[index - 1].matrix(segment);
+      below.data += first;
+      below.columns = rows;
+      multiply(derivatives_[index].const_matrix(segment), {transposed.data, layer.outputs, rows, rows}, below);
+    }
+  }
   for (const Segment& segment : segments) {
-    multiply_transposed_right(derivatives_[index].const_matrix(segment), weights,
-                              derivatives_[index - 1].matrix(segment));
     const auto below = derivatives_[index - 1].rows(segment);
     const auto values = values_[index].rows(segment);
     for (std::size_t i = 0; i < below.size(); ++i) below[i] = values[i] > 0.0F ? below[i] : 0.0F;

@@ -70,6 +70,7 @@ class Mlp {
   std::vector<RowBuffer> values_;       // values_[i]: what layer i reads; the last one: the outputs.
   std::vector<RowBuffer> derivatives_;  // derivatives_[i]: by the result of layer i.
   Floats waiting_sums_;                 // The canonical tree's stack, above its bottom.
+  Floats transposed_;                   // A few rows of a layer's W.
 };
 
 }  // namespace shoal::train

@@ -52,7 +52,7 @@ Dataset dataset_of(BasicNpyArray<T> array, const std::filesystem::path& file) {
 }
 
 std::vector<std::uint8_t> labels_of(const std::filesystem::path& file, std::size_t samples, std::size_t classes) {
-  constexpr std::size_t kMostClasses = 256;
+  constexpr std::size_t kMostClasses = 256;  // Labels are kept as bytes.
   return std::visit(
       [&](const auto& array) -> std::vector<std::uint8_t> {
         using T = typename std::decay_t<decltype(array.values)>::value_type;
@@ -66,9 +66,10 @@ std::vector<std::uint8_t> labels_of(const std::filesystem::path& file, std::size
           for (const T label : array.values) {
             const auto number = static_cast<std::int64_t>(label);
             if (number < 0 || static_cast<std::uint64_t>(number) >= std::min(classes, kMostClasses))
-              throw InputError(file.string(), "label " + std::to_string(number) + " of sample " +
-                                                  std::to_string(labels.size()) + " is none of the model's " +
-                                                  std::to_string(classes) + " classes");
+              throw InputError(file.string(),
+                               "label " + std::to_string(number) + " of sample " + std::to_string(labels.size()) +
+                                   " is none of the model's " + std::to_string(classes) + " classes" +
+                                   (classes > kMostClasses ? ", of which labels name the first 256" : ""));
             labels.push_back(static_cast<std::uint8_t>(number));
           }
           return labels;

@@ -25,6 +25,8 @@ class Objective {
   /// Rows of a sample, perhaps 0, and the most that any has.
   virtual std::size_t rows(std::int64_t sample) const = 0;
   virtual std::size_t most_rows() const = 0;
+  /// Whether every sample has so many.
+  virtual bool is_uniform() const { return false; }
 
   /// What the summed loss and gradient of one row are to be divided by for their means.
   virtual double weight_of_row() const = 0;
@@ -45,6 +47,7 @@ class ImageObjective : public Objective {
 
   std::size_t rows(std::int64_t /*sample*/) const override { return 1; }
   std::size_t most_rows() const override { return 1; }
+  bool is_uniform() const override { return true; }
   double weight_of_row() const override { return task_ == Task::classify ? 1.0 : static_cast<double>(data_->features); }
   void load(std::span<const std::int64_t> samples, std::span<float> inputs) override;
   double loss(std::span<const std::int64_t> samples, std::span<const float> inputs, std::span<const float> outputs,

@@ -4,10 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
+#include "program/numbers.h"
 #include "program/program.h"
 #include "train/dataset.h"
 
@@ -17,14 +17,6 @@ namespace {
 constexpr std::uint64_t kMostCounted = std::uint64_t{1} << 40U;
 constexpr std::size_t kMostLanes = 65536;
 constexpr std::uint64_t kMostParameters = std::uint64_t{1} << 40U;
-
-/// A positive whole number, all of `text`.
-std::optional<std::uint64_t> positive(const std::string& text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value == 0) return std::nullopt;
-  return value;
-}
 
 /// Texts of options, as CLI11 collects them.
 struct RawOptions {
@@ -46,28 +38,34 @@ struct RawOptions {
   std::optional<std::string> max_padded_tokens;
   std::optional<std::string> max_examples;
   std::optional<std::string> lanes;
+  std::optional<std::string> phase;
+  std::optional<std::string> report;
   std::optional<std::string> checkpoint_every;
   std::optional<std::string> checkpoint_keep;
   std::optional<std::string> seed;
 };
 
 std::uint64_t count_option(const std::string& option, const std::string& text) {
-  const auto value = positive(text);
-  if (!value || *value > kMostCounted) throw UsageError(option + " " + text + ": not a whole number from 1 to 2^40");
+  const auto value = whole_number(text);
+  if (!value || *value == 0 || *value > kMostCounted)
+    throw UsageError(option + " " + text + ": not a whole number from 1 to 2^40");
   return *value;
 }
 
 /// From 0 on.
 std::uint64_t number_option(const std::string& option, const std::string& text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size())
-    throw UsageError(option + " " + text + ": not a whole number from 0 to 2^64 - 1");
-  return value;
+  const auto value = whole_number(text);
+  if (!value) throw UsageError(option + " " + text + ": not a whole number from 0 to 2^64 - 1");
+  return *value;
 }
 
+/// Also where it is narrowed to f32, in which the optimizer works.
+bool is_finite_f32(double value) { return std::isfinite(static_cast<float>(value)); }
+bool is_positive_f32(double value) { return is_finite_f32(value) && static_cast<float>(value) > 0.0F; }
+
 float rate_option(const std::string& option, double value) {
-  if (!std::isfinite(value) || value < 0.0) throw UsageError(option + ": a finite number, 0 or more, is needed");
+  if (value != 0.0 && !is_positive_f32(value))
+    throw UsageError(option + ": 0, or a number that is finite and above 0 as f32, is needed");
   return static_cast<float>(value);
 }
 
@@ -90,7 +88,7 @@ void fill_learning(TrainOptions& options, const RawOptions& raw) {
   options.schedule.kind = schedule_named(raw.schedule);
   if (raw.warmup) options.schedule.warmup = number_option("--warmup", *raw.warmup);
   if (raw.clip) {
-    if (!std::isfinite(*raw.clip) || *raw.clip <= 0.0) throw UsageError("--clip: a norm is a finite number above 0");
+    if (!is_positive_f32(*raw.clip)) throw UsageError("--clip: a norm is a number that is finite and above 0 as f32");
     options.clip = raw.clip;
   }
   options.precision = raw.precision == "bf16" ? Precision::bf16 : Precision::f32;
@@ -127,11 +125,37 @@ void fill_limits(TrainOptions& options, const RawOptions& raw) {
   options.limits = limits;
 }
 
+/// A phase of the benchmark is whole as it is.
+void fill_phase(TrainOptions& options, const RawOptions& raw) {
+  if (!raw.phase) return;
+  options.phase = raw.phase;
+  for (const auto& [given, option] :
+       {std::pair(raw.batch.has_value(), "--batch"), std::pair(raw.accumulate.has_value(), "--accumulate"),
+        std::pair(raw.steps.has_value(), "--steps"), std::pair(raw.epochs.has_value(), "--epochs"),
+        std::pair(options.checkpoints.has_value(), "--checkpoint")})
+    if (given) throw UsageError(std::string(option) + ": not with --phase, whose batches and steps are the plan's");
+}
+
+void expect_name(const std::string& option, const std::optional<std::filesystem::path>& file) {
+  if (file && file->empty()) throw UsageError(option + ": an empty file name");
+}
+
+void fill_files(TrainOptions& options, const RawOptions& raw) {
+  data_source(options.data, options.task == Task::classify);
+  expect_name("--init", options.init);
+  expect_name("--checkpoint", options.checkpoints);
+  expect_name("--export", options.export_file);
+  expect_name("--report", raw.report);
+  options.report = raw.report.value_or("");
+}
+
 void fill(TrainOptions& options, const RawOptions& raw) {
   for (const Task task : {Task::classify, Task::autoencode, Task::next_row})
     if (name(task) == raw.task) options.task = task;
   options.dims = raw.dims ? parse_dims(*raw.dims) : default_dims(options.task);
   fill_limits(options, raw);
+  fill_files(options, raw);
+  fill_phase(options, raw);
 
   options.stage = raw.stage.front() - '0';
   fill_learning(options, raw);
@@ -189,6 +213,8 @@ void add_train_options(CLI::App& app, TrainOptions& options, RawOptions& raw) {
   app.add_option("--epochs", raw.epochs, "Passes over the training samples to make (1)")->excludes(steps);
   app.add_option("--seed", raw.seed, "Of the start and of the order of samples (0)");
   app.add_option("--lanes", raw.lanes, "Shares of a batch, a power of two; at most so many ranks (16)");
+  app.add_option("--phase", raw.phase, "Run this phase of the benchmark that shoal-plan describes: strong or weak")
+      ->check(CLI::IsMember({"strong", "weak"}));
   app.add_option("--algorithm", raw.algorithm, "Of the collectives that carry gradients and parameters")
       ->capture_default_str();
   app.add_option("--init", options.init, "Start from the parameters in this file, .npy: W0, b0, W1, b1, ...");
@@ -198,7 +224,7 @@ void add_train_options(CLI::App& app, TrainOptions& options, RawOptions& raw) {
   app.add_option("--checkpoint-keep", raw.checkpoint_keep, "Keep only the newest so many (all)");
   app.add_flag("--resume", options.resume, "Go on from the newest checkpoint, of any number of ranks and any stage");
   app.add_option("--export", options.export_file, "Write the trained parameters to this file, safetensors");
-  app.add_option("--report", options.report, "Write the report, JSON, to this file, or - for standard output");
+  app.add_option("--report", raw.report, "Write the report, JSON, to this file, or - for standard output");
   app.add_option("--progress", options.progress, "auto, bar, plain (a line now and then) or none")
       ->check(CLI::IsMember({"auto", "bar", "plain", "none"}))
       ->capture_default_str();
@@ -211,15 +237,11 @@ std::vector<std::size_t> parse_dims(const std::string& text) {
     return UsageError("--dims " + text + ": " + reason);
   };
   std::vector<std::size_t> dims;
-  std::size_t start = 0;
-  while (start <= text.size()) {
-    const std::size_t comma = std::min(text.find(',', start), text.size());
-    const auto width = positive(text.substr(start, comma - start));
-    if (!width || *width > static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max()))
-      throw refuse("'" + text.substr(start, comma - start) +
-                   "' is no width; it takes positive numbers, as in 784,256,10");
+  for (const std::string& part : split_at_commas(text)) {
+    const auto width = whole_number(part);
+    if (!width || *width == 0 || *width > static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max()))
+      throw refuse("'" + part + "' is no width; it takes positive numbers, as in 784,256,10");
     dims.push_back(*width);
-    start = comma + 1;
   }
   if (dims.size() < 2) throw refuse("a model has at least two widths, its inputs and its outputs");
   std::size_t parameters = 0;
@@ -254,6 +276,10 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   if (line.text) return line;
   if (check->parsed()) {
     gradcheck.dims = parse_dims(gradcheck_dims);
+    expect_name("--theta", gradcheck.theta);
+    expect_name("--x", gradcheck.x);
+    expect_name("--y", gradcheck.y);
+    expect_name("--out", gradcheck.out);
     line.gradcheck = gradcheck;
   } else {
     fill(train, raw);

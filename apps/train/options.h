@@ -33,6 +33,7 @@ struct TrainOptions {
   std::optional<std::uint64_t> epochs;
   std::uint64_t seed = 0;
   std::size_t lanes = 16;
+  std::optional<std::string> phase = std::nullopt;  ///< "strong" or "weak": it decides batch and steps.
   Algorithm algorithm = Algorithm::automatic;
   std::optional<std::filesystem::path> init = std::nullopt;
   std::optional<std::filesystem::path> checkpoints = std::nullopt;  ///< Directory.

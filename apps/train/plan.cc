@@ -48,6 +48,12 @@ void add_evaluation(std::vector<PlannedCall>& calls, const RunPlan& plan, std::s
 
 }  // namespace
 
+std::uint64_t saves_between(std::uint64_t first, std::uint64_t last, std::uint64_t every) {
+  if (last <= first) return 0;
+  if (every == 0) return 1;
+  return last / every - first / every + (last % every == 0 ? 0 : 1);
+}
+
 std::vector<PlannedCall> training_calls(const RunPlan& plan) {
   std::vector<PlannedCall> calls;
   add_small(calls, DataType::f64, 2, plan.steps);  // The loss, and whether to stop.

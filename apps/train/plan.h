@@ -46,6 +46,9 @@ struct RunPlan {
   std::size_t test_samples = 0;
 };
 
+/// Checkpoints of a run from step `first` to `last`, one after every `every` steps (0: none of these) and after the last.
+std::uint64_t saves_between(std::uint64_t first, std::uint64_t last, std::uint64_t every);
+
 /// The calls of the training steps.
 std::vector<PlannedCall> training_calls(const RunPlan& plan);
 

@@ -19,14 +19,13 @@ struct Matrix {
   std::size_t stride = 0;
 };
 
-/// Makes the products that the calling thread asks for run on it alone, whatever OMP_NUM_THREADS says. A sum divided
-/// among threads would depend on their number, and ranks already share the cores among them. Call it before the first
-/// product.
-void use_one_thread();
-
-/// c = a b, c = a^T b, c = a b^T. The bits of c depend on the shapes and values alone. Empty shapes: c becomes 0.
+/// c = a b, c = a^T b, on the calling thread, without taking memory. Each element of c is the sum of its terms one after
+/// the other, each product and its sum rounded once where the processor can: its bits depend on its row and column of a
+/// and b alone. Empty sums are 0.
 void multiply(const ConstMatrix& a, const ConstMatrix& b, const Matrix& c);
 void multiply_transposed_left(const ConstMatrix& a, const ConstMatrix& b, const Matrix& c);
-void multiply_transposed_right(const ConstMatrix& a, const ConstMatrix& b, const Matrix& c);
+
+/// to = from^T.
+void transpose(const ConstMatrix& from, const Matrix& to);
 
 }  // namespace shoal::train

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "plan/json.h"
+
 namespace shoal::train {
 namespace {
 
@@ -127,6 +129,7 @@ std::string report_json(const RunRecord& record) {
       {"steps", record.training.state.step},
       {"first_step", record.training.first_step},
       {"stopped", record.training.stop_signal != 0},
+      {"phase", record.phase ? plan::to_json(*record.phase) : Json(nullptr)},
       {"global_batch", options.batch},
       {"accumulate", options.accumulate},
       {"lanes", options.lanes},

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "plan/phases.h"
 #include "train/figures.h"
 #include "train/options.h"
 #include "train/training.h"
@@ -15,6 +16,7 @@ namespace shoal::train {
 /// All that the report and the table say. Rank 0 has it whole.
 struct RunRecord {
   TrainOptions options = {};
+  std::optional<plan::Phase> phase = std::nullopt;  ///< Of the plan's benchmark, if it is one.
   int ranks = 1;
   std::size_t parameters = 0;
   TrainingRecord training = {};

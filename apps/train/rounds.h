@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "plan/microbatches.h"
@@ -25,8 +24,11 @@ struct LanePart {
 /// depend on which rank makes it; and the canonical tree over all lanes is the one over each rank's lanes followed by
 /// the one over ranks, if V and P are powers of two.
 ///
-/// With limits, a lane cuts its samples into microbatches (plan/microbatches.h), and computes one in each round: there
-/// are as many rounds as the lane with the most needs, of all lanes, so every rank has as many as the others.
+/// With limits, a lane's samples, those without rows left out, are cut into the plan's microbatches
+/// (plan/microbatches.h), one for each round: there are as many rounds as the lane with the most needs, of all lanes, so
+/// every rank has as many as the others.
+///
+/// Memory is taken at the start, and by no cut().
 class Rounds {
  public:
   /// `largest_batch`: the most samples of any batch.
@@ -51,9 +53,9 @@ class Rounds {
 
  private:
   bool is_own(std::size_t lane) const { return lane % ranks_ == rank_; }
-  std::span<const std::int64_t> samples_of(std::size_t lane, std::span<const std::int64_t> batch);
-  void cut_lane(std::size_t lane, std::span<const std::int64_t> samples);
-  void add_part(std::size_t lane, std::size_t round, std::span<const std::int64_t> samples);
+  std::span<plan::Example> examples_of(std::size_t lane, std::span<const std::int64_t> batch);
+  void add_part(std::size_t lane, std::size_t round, std::span<const plan::Example> examples,
+                std::span<const std::int64_t> batch);
 
   std::size_t lanes_;
   std::size_t rank_;
@@ -62,8 +64,8 @@ class Rounds {
   std::optional<plan::MicrobatchLimits> limits_;
   const Objective* objective_;
   std::size_t most_rows_ = 0;
-  std::vector<std::pair<std::size_t, std::size_t>> by_rows_;  // Rows and positions of one lane's samples.
-  std::vector<std::int64_t> samples_;                         // Lane after lane.
+  std::vector<plan::Example> examples_;  // Of one lane.
+  std::vector<std::int64_t> samples_;    // Part after part.
   std::size_t filled_ = 0;
   std::vector<LanePart> parts_;  // Round after round.
   std::size_t count_ = 0;
@@ -76,8 +78,9 @@ struct RoundCount {
   std::uint64_t updates = 0;  ///< Steps with any rows.
 };
 
-/// Of the next `steps` of the stream.
-RoundCount count_rounds(SampleStream& stream, std::uint64_t steps, std::size_t lanes, std::size_t batch,
-                        std::optional<plan::MicrobatchLimits> limits, const Objective& objective);
+/// Of `steps` steps after the first `first` ones of the stream, which is at its beginning. Goes through their samples only
+/// where these differ in their rows.
+RoundCount count_rounds(SampleStream stream, std::uint64_t first, std::uint64_t steps, std::size_t lanes,
+                        std::size_t batch, std::optional<plan::MicrobatchLimits> limits, const Objective& objective);
 
 }  // namespace shoal::train

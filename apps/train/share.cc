@@ -45,7 +45,7 @@ void share(Communicator& comm, Split& split, bool has_labels, bool has_floats) {
 
 }  // namespace
 
-Dataset read_on_rank_0(Communicator& comm, const std::string& source, std::optional<std::size_t> classes) {
+Dataset read_on_rank_0(Communicator& comm, const DataSource& source, std::optional<std::size_t> classes) {
   Dataset data;
   Header header{};
   if (comm.rank() == 0) {

@@ -5,7 +5,8 @@
 namespace shoal::train {
 
 /// While it lives, the first SIGTERM and the first SIGINT are a wish to stop at the next good moment. Each does what
-/// it usually does when it comes again, or after this is gone.
+/// it usually does when it comes again, or after this is gone; but a SIGTERM within a second of the first is the same wish:
+/// who stops a job sends it to every process at once, and the launcher passes on its own.
 class StopRequest {
  public:
   StopRequest();

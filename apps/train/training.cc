@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <csignal>
+#include <string>
 #include <utility>
 
-#include "train/stop_request.h"
+#include "program/program.h"
 
 namespace shoal::train {
 namespace {
@@ -40,8 +42,7 @@ Training::Training(const TrainingSettings& settings, TrainingState state, Sample
   for (std::uint64_t step = 0; step < record_.first_step; ++step) stream_hash_.add(std::as_bytes(stream_->next()));
 }
 
-TrainingRecord Training::run() {
-  const StopRequest stop_request;
+TrainingRecord Training::run(const StopRequest& stop_request) {
   sent_before_ = transport_->comm().traffic().sent;
   TrainingState& state = record_.state;
   const std::uint64_t timed_from_step = record_.first_step + settings_.untimed_steps;
@@ -57,8 +58,9 @@ TrainingRecord Training::run() {
     const auto samples = stream_->next();
     stream_hash_.add(std::as_bytes(samples));
     const bool stop_wanted = step(samples, stop_request.signal() != 0);
-    // A rank that was not told itself ends as those that were asked to.
-    if (stop_wanted) record_.stop_signal = stop_request.signal() != 0 ? stop_request.signal() : SIGTERM;
+    // A rank that was not told itself ends as those that were asked to. After the last step there is nothing to stop.
+    if (stop_wanted && state.step < settings_.steps)
+      record_.stop_signal = stop_request.signal() != 0 ? stop_request.signal() : SIGTERM;
     samples_so_far += samples.size();
     if (state.step > timed_from_step) record_.timed_samples += samples.size();
     tell(samples_so_far);
@@ -78,6 +80,9 @@ bool Training::step(std::span<const std::int64_t> samples, bool stop_wanted) {
   const StepResult result = gradient_step_->run(samples, stop_wanted);
   TrainingState& state = record_.state;
   ++state.step;
+  if (!std::isfinite(result.loss))
+    throw AgreedError("step " + std::to_string(state.step) + ": the loss is not finite (" +
+                      std::to_string(result.loss) + "); a lower --lr, a --warmup or a --clip may keep it so");
   state.losses.push_back(result.loss);
   if (result.weight == 0.0) return result.stop_wanted;  // Nothing was learnt: nothing changes, nor the schedule.
   model_->update(settings_.schedule.learning_rate(state.updates), scale_of(result.weight));

@@ -12,6 +12,7 @@
 #include "train/progress.h"
 #include "train/schedule.h"
 #include "train/sharded_model.h"
+#include "train/stop_request.h"
 #include "train/stream.h"
 
 namespace shoal::train {
@@ -31,7 +32,7 @@ bool is_checkpoint_due(std::uint64_t step, const TrainingSettings& settings);
 struct TrainingRecord {
   TrainingState state = {};      ///< Losses are those before each step's update.
   std::uint64_t first_step = 0;  ///< Steps that another run had made.
-  int stop_signal = 0;           ///< That ended it early, on any rank; 0 for none.
+  int stop_signal = 0;           ///< That ended it before its last step, on any rank; 0 for none.
   double wall_s = 0.0;           ///< Of the steps, without saving.
   double timed_s = 0.0;          ///< Of the steps that count for speed, ...
   std::uint64_t timed_steps = 0;
@@ -49,7 +50,8 @@ class Training {
   Training(const TrainingSettings& settings, TrainingState state, SampleStream& stream, GradientStep& gradient_step,
            ShardedModel& model, Transport& transport, Progress& progress, Save save);
 
-  TrainingRecord run();
+  /// Throws AgreedError, which names the step, where a loss is not finite.
+  TrainingRecord run(const StopRequest& stop_request);
 
  private:
   bool step(std::span<const std::int64_t> samples, bool stop_wanted);

@@ -27,6 +27,7 @@ constexpr milliseconds kLeftoverGrace{500};
 constexpr milliseconds kSweepInterval{20};
 // Processes that outlive SIGKILL are stuck in the kernel; waiting longer would only hang us too.
 constexpr std::chrono::seconds kKillTime{5};
+constexpr std::chrono::seconds kSameWish{1};
 
 int open_signals() {
   sigset_t signals;
@@ -330,7 +331,18 @@ void Supervisor::pass_on(int signal) {
     if (alive(rank)) ::kill(-ranks_[static_cast<std::size_t>(rank)], signal);
 }
 
+/// Who stops a job by sending SIGTERM to every process of it, as systemd and batch systems do, sends it here twice: by
+/// itself, and by shoalrun, which passes its own on. That is one wish.
+bool Supervisor::is_same_wish(int signal) {
+  if (signal != SIGTERM) return false;
+  const auto now = std::chrono::steady_clock::now();
+  if (terminated_) return now - *terminated_ < kSameWish;
+  terminated_ = now;
+  return false;
+}
+
 void Supervisor::interrupted(int signal) {
+  if (is_same_wish(signal)) return;
   const bool first = !signalled_;
   signalled_ = true;
   if (first && !failure_) interrupt_ = signal;

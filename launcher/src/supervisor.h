@@ -83,6 +83,7 @@ class Supervisor {
   void announce_waits();
   void received(int signal);
   void pass_on(int signal);
+  bool is_same_wish(int signal);
   void interrupted(int signal);
   void launcher_gone();
 
@@ -124,7 +125,8 @@ class Supervisor {
   std::optional<FirstFailure> failure_;
   std::optional<int> interrupt_;  // The first signal passed on, if that came before any failure.
   bool signalled_ = false;        // Some signal that ends a job was passed on.
-  bool stopped_ = false;          // The job, by TSTP.
+  std::optional<std::chrono::steady_clock::time_point> terminated_;  // When the first SIGTERM came.
+  bool stopped_ = false;                                             // The job, by TSTP.
   bool ending_ = false;
   bool killing_ = false;
   bool sweeping_ = false;

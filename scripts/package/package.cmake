@@ -4,7 +4,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(libraries shoal_runtime shoal_collectives shoal_launcher)
-set(programs shoalrun shoal-demo shoal-train shoal-sim shoal-bench)
+set(programs shoalrun shoal-demo shoal-train shoal-plan shoal-sim shoal-bench)
 if(NOT SHOAL_PROGRAMS)
   set(programs shoalrun)
 endif()

@@ -43,6 +43,12 @@ TEST(Microbatches, OfNothingAreNoneAndEmptyExamplesAreNotLost) {
   EXPECT_EQ(microbatches(Lengths{4, 0, 0}, {.max_padded_tokens = 4}), (Batches{{1, 2}, {0}}));
 }
 
+// Sorted: 2 (at 3), 3 (at 0), 3 (at 4), 8 (at 1), 9 (at 2). The last two are over the limit, each by itself.
+TEST(Microbatches, ExampleOverTheLimitHasOneToItselfAsInTheSeed) {
+  EXPECT_EQ(microbatches(Lengths{3, 8, 9, 2, 3}, {.max_padded_tokens = 7}), (Batches{{3, 0}, {4}, {1}, {2}}));
+  EXPECT_EQ(microbatches(Lengths{5}, {.max_padded_tokens = 1}), Batches{{0}});
+}
+
 TEST(Microbatches, AreNotCutWhereNothingBoundsThem) {
   const Lengths lengths(1000, 40);
   EXPECT_EQ(microbatches(lengths).size(), 63U);                               // 16 of them a time.
@@ -78,11 +84,6 @@ TEST(Microbatches, HoldEveryPositionOnceWithinTheBoundsWhateverTheLengths) {
 TEST(Microbatches, WhatCannotBeIsRefusedByName) {
   expect_refused([] { microbatches(Lengths{1}, {.max_padded_tokens = 0}); }, "max padded tokens 0: at least 1");
   expect_refused([] { microbatches(Lengths{1}, {.max_examples = 0}); }, "max examples 0: at least 1");
-  expect_refused(
-      [] {
-        microbatches(Lengths{7, 8, 6}, {.max_padded_tokens = 7});
-      },
-      "length 8 at position 1: over the 7 tokens that a microbatch may hold");
 }
 
 TEST(MicrobatchLimits, LargestNumbersDoNotWrap) {

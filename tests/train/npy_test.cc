@@ -200,7 +200,7 @@ class NpyDataset : public Npy {
   }
   std::string refusal_of(const std::string& source, std::optional<std::size_t> classes) {
     try {
-      read_dataset(source, classes);
+      read_dataset(data_source(source, classes.has_value()), classes);
     } catch (const std::exception& error) {
       return error.what();
     }
@@ -211,7 +211,7 @@ class NpyDataset : public Npy {
 TEST_F(NpyDataset, TakesPixelsAndLabelsWithoutATestSet) {
   const auto samples = write<std::uint8_t>("x.npy", "|u1", "(2, 2, 3)", {0, 51, 255, 1, 2, 3, 4, 5, 6, 7, 8, 9});
   const auto labels = write<std::int64_t>("y.npy", "<i8", "(2,)", {3, 0});
-  const Dataset data = read_dataset(samples.string() + "," + labels.string(), 4);
+  const Dataset data = read_dataset(data_source(samples.string() + "," + labels.string(), true), 4);
   EXPECT_EQ(data.features, 6U);
   EXPECT_EQ(data.columns, 3U);
   EXPECT_EQ(data.train.count, 2U);
@@ -225,7 +225,7 @@ TEST_F(NpyDataset, TakesPixelsAndLabelsWithoutATestSet) {
 
 TEST_F(NpyDataset, TakesFloatsAsTheyAre) {
   const auto samples = write<double>("x.npy", "<f8", "(3, 1)", {-1.5, 2.0, 0.25});
-  const Dataset data = read_dataset(samples.string(), std::nullopt);
+  const Dataset data = read_dataset(data_source(samples.string(), false), std::nullopt);
   EXPECT_EQ(data.columns, 0U);
   EXPECT_EQ(data.train.values, (std::vector<float>{-1.5F, 2.0F, 0.25F}));
 }

@@ -190,5 +190,17 @@ TEST(Algorithms, AreTheDefaultsWhereTheNamedOneCannotDoTheOperation) {
   EXPECT_THROW(choose_algorithms(Algorithm::dissemination, 0), UsageError);
 }
 
+// Every 4 steps and at the end: 4, 8, 10; from 3 on too; from 4 on 8 and 10; to 8 no other one.
+TEST(SavesBetween, AreThoseDueAndTheLast) {
+  EXPECT_EQ(saves_between(0, 10, 4), 3U);
+  EXPECT_EQ(saves_between(3, 10, 4), 3U);
+  EXPECT_EQ(saves_between(4, 10, 4), 2U);
+  EXPECT_EQ(saves_between(4, 8, 4), 1U);
+  EXPECT_EQ(saves_between(0, 3, 4), 1U);
+  EXPECT_EQ(saves_between(0, 10, 0), 1U);
+  EXPECT_EQ(saves_between(10, 10, 5), 0U);
+  EXPECT_EQ(saves_between(10, 10, 0), 0U);
+}
+
 }  // namespace
 }  // namespace shoal::train

@@ -72,6 +72,26 @@ TEST(Rounds, WithLimitsALaneIsCutIntoMicrobatchesOfItsOwnLengths) {
   EXPECT_EQ(rounds.most_rows(), 9U);
 }
 
+// Of one lane and one rank a round is a microbatch: the plan's, whatever the lengths, also over the limit.
+TEST(Rounds, CutALaneAsThePlanDoes) {
+  for (const std::uint64_t max_padded_tokens : {1U, 5U, 9U, 20U, 1000U}) {
+    for (const std::uint64_t max_examples : {1U, 3U, 16U}) {
+      const plan::MicrobatchLimits limits{.max_padded_tokens = max_padded_tokens, .max_examples = max_examples};
+      std::vector<std::size_t> lengths;
+      for (std::size_t i = 0; i < 40; ++i) lengths.push_back(1 + i * 7 % 11);
+      const RowsOnly objective(lengths);
+      Rounds rounds(1, 0, 1, 40, limits, objective);
+      rounds.cut(first_numbers(40));
+      std::vector<Ids> cut;
+      for (std::size_t round = 0; round < rounds.count(); ++round) cut.push_back(samples_of(rounds.parts(round)[0]));
+      std::vector<Ids> expected;
+      for (const auto& batch : plan::microbatches(std::vector<std::uint64_t>(lengths.begin(), lengths.end()), limits))
+        expected.emplace_back(batch.begin(), batch.end());
+      EXPECT_EQ(cut, expected);
+    }
+  }
+}
+
 // B35: 4 ranks whose lanes would make 5, 4, 4 and 3 microbatches: all have 5 rounds, some of them empty.
 TEST(Rounds, AreAsManyOnEveryRankAsTheLaneWithTheMostNeeds) {
   Ids batch;
@@ -148,15 +168,43 @@ TEST(Rounds, HaveEverySampleOnceInAnyWorldAndTheCutOfALaneIsTheSame) {
 }
 
 TEST(RoundCount, CountsRoundsAndTheStepsThatHaveAnyRows) {
-  SampleStream stream(0, 10, 5);
+  const SampleStream stream(0, 10, 5);
   const RowsOnly all_empty(std::vector<std::size_t>(10, 0));
-  const RoundCount none = count_rounds(stream, 4, 4, 5, std::nullopt, all_empty);
+  const RoundCount none = count_rounds(stream, 0, 4, 4, 5, std::nullopt, all_empty);
   EXPECT_EQ(none.rounds, 4U);
   EXPECT_EQ(none.updates, 0U);
   const RowsOnly one_each(std::vector<std::size_t>(10, 1));
-  const RoundCount split = count_rounds(stream, 4, 4, 2, std::nullopt, one_each);  // Fives are cut into 2, 2 and 1.
+  const RoundCount split = count_rounds(stream, 0, 4, 4, 2, std::nullopt, one_each);  // Fives are cut into 2, 2 and 1.
   EXPECT_EQ(split.rounds, 12U);
   EXPECT_EQ(split.updates, 4U);
+}
+
+/// The same, and says that it is.
+class Uniform : public RowsOnly {
+ public:
+  using RowsOnly::RowsOnly;
+  bool is_uniform() const override { return true; }
+};
+
+// By steps and by the form of an epoch, from anywhere to anywhere: 23 samples are windows of 10, 10 and 3, or one.
+TEST(RoundCount, OfSamplesThatAreAlikeIsThatOfGoingThroughThem) {
+  const RowsOnly one_each(std::vector<std::size_t>(23, 1));
+  const Uniform uniform(std::vector<std::size_t>(23, 1));
+  for (const std::size_t window : {10U, 23U, 1U, 12U}) {
+    for (const auto& limits : {std::optional<plan::MicrobatchLimits>(), std::optional(plan::MicrobatchLimits{2, 16})}) {
+      for (const std::uint64_t first : {0U, 1U, 2U, 3U, 5U}) {
+        for (const std::uint64_t steps : {0U, 1U, 2U, 3U, 7U, 12U}) {
+          const SampleStream stream(0, 23, window);
+          const RoundCount expected = count_rounds(stream, first, steps, 2, 4, limits, one_each);
+          const RoundCount count = count_rounds(stream, first, steps, 2, 4, limits, uniform);
+          EXPECT_EQ(count.rounds, expected.rounds) << window << ' ' << first << ' ' << steps;
+          EXPECT_EQ(count.updates, expected.updates);
+        }
+      }
+    }
+  }
+  EXPECT_EQ(count_rounds(SampleStream(0, 23, 10), 0, 3'000'000'000'000, 2, 10, std::nullopt, uniform).rounds,
+            3'000'000'000'000U);
 }
 
 }  // namespace

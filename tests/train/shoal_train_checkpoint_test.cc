@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -132,11 +134,52 @@ TEST_F(ShoalTrainCheckpoint, KilledAgainAndAgainEndsAsIfItNeverWas) {
   expect_same_end(resumed(4, 3, 20), expected);
 }
 
+// B11, at any moment, also while four ranks write their shards: a rank, the launcher or its guard is killed some time after
+// the first step of a run that saves after each. Whoever wins, what is resumed is whole, and ends as if nothing had been.
+TEST_F(ShoalTrainCheckpoint, KilledAtRandomMomentsOfItsSavesLosesNone) {
+  constexpr int kLongSteps = 400;
+  const json expected = report_of(1, {"--data", data(), "--dims", "16,7,4", "--batch", "12", "--lr", "0.02", "--steps",
+                                      std::to_string(kLongSteps)});
+  for (const unsigned seed : {1U, 2U, 3U}) {
+    begin_anew();
+    std::mt19937 random(seed);
+    std::uint64_t last = 0;
+    for (int kill = 0; kill < 4; ++kill) {
+      std::string job = std::string(SHOALRUN) + " -n 4 " + SHOAL_TRAIN;
+      for (const std::string& argument : run(static_cast<int>(random() % 4), kLongSteps,
+                                             {"--checkpoint-every", "1", "--checkpoint-keep", "3", "--resume"}))
+        job += " " + argument;
+      const std::string moment = "0." + std::to_string(100 + random() % 150).substr(1);
+      const std::array<std::string, 3> targets{
+          "$(echo $ranks | cut -d ' ' -f " + std::to_string(1 + random() % 4) + ")", "$launcher", "$guard"};
+      const std::string script =
+          job + " > " + (data() / "out").string() + " 2> /dev/null & launcher=$!\n" + "until grep -q '^step' " +
+          (data() / "out").string() + " || ! kill -0 $launcher; do sleep 0.005; done 2> /dev/null\n" +
+          "guard=$(pgrep -P $launcher); ranks=$(pgrep -P $guard); sleep " + moment + "; kill -9 " +
+          targets[random() % 3] + " 2> /dev/null; wait $launcher\n" + "flock -w 20 " + directory().string() + " true";
+      fs::remove(data() / "out");
+      run_command({"bash", "-c", script});
+      std::uint64_t newest = 0;
+      for (const auto& entry : fs::directory_iterator(directory())) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with("step-")) newest = std::max<std::uint64_t>(newest, std::stoull(name.substr(5)));
+      }
+      EXPECT_GE(newest, last) << "seed " << seed << ", kill " << kill;
+      last = newest;
+    }
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", resumed from step " + std::to_string(last));
+    const json report = resumed(8, 1, kLongSteps);
+    expect_same_end(report, expected);
+    EXPECT_EQ(report.at("first_step"), last);
+  }
+}
+
 // B12 and B49: each way to stop ends all ranks after the same step, with a checkpoint from which the run goes on.
 TEST_F(ShoalTrainCheckpoint, StoppedByASignalIsWrittenAndGoesOn) {
   for (const std::string target : {"$launcher", "$(pgrep -P $(pgrep -P $launcher) | tail -n 1)"}) {
     for (const char* signal : {"TERM", "INT"}) {
       begin_anew();
+      fs::remove(data() / "out");  // Or what another job had said could be taken for this one's.
       const std::string job = std::string(SHOALRUN) + " -n 4 " + SHOAL_TRAIN + " --data " + data().string() +
                               " --dims 16,7,4 --batch 12 --steps 100000000 --checkpoint " + directory().string() +
                               " --report " + (data() / "report.json").string();
@@ -185,6 +228,11 @@ TEST_F(ShoalTrainCheckpoint, AnEmptyDirectoryStartsAnewAndSaysSo) {
   EXPECT_THAT(result.out, HasSubstr("no checkpoint in " + directory().string() + ": starting anew"));
 }
 
+TEST_F(ShoalTrainCheckpoint, AnEmptyDirectoryIsToldAlsoWhereNoProgressIsWanted) {
+  const CommandResult result = train(2, run(2, 5, {"--resume", "--progress", "none"}));
+  EXPECT_THAT(result.out, HasSubstr("no checkpoint in " + directory().string() + ": starting anew"));
+}
+
 TEST_F(ShoalTrainCheckpoint, KeepsTheNewestAsManyAsAskedFor) {
   report_of(2, run(2, 20, {"--checkpoint-every", "4", "--checkpoint-keep", "2"}));
   std::vector<std::string> names;
@@ -212,14 +260,76 @@ TEST_F(ShoalTrainCheckpoint, AFileThatOneRankFindsWrongIsOneErrorOfAll) {
     expect_one_message(train(ranks, run(2, 20, {"--resume"})), 1, shard.string() + ": is not what was written");
 }
 
+// The same of a file that one rank cannot open: rank 2 looks for the directory elsewhere.
+TEST_F(ShoalTrainCheckpoint, AFileThatOneRankCannotOpenIsOneErrorOfAll) {
+  report_of(4, run(2, 5));
+  const fs::path wrapper = data() / "elsewhere";
+  std::ofstream(wrapper) << "#!/bin/sh\ncd " << data().string() << "\n[ \"$SHOAL_RANK\" = 2 ] && cd /\nexec \"$@\"\n";
+  fs::permissions(wrapper, fs::perms::owner_all);
+  const auto result = run_command({SHOALRUN, "--wrap", wrapper.string(), "-n", "4", SHOAL_TRAIN, "--data",
+                                   data().string(), "--dims", "16,7,4", "--batch", "12", "--lr", "0.02", "--steps", "9",
+                                   "--checkpoint", "checkpoints", "--resume"});
+  expect_one_message(result, 1, "checkpoints/step-000000000005/manifest.json: cannot be read: No such file");
+}
+
 TEST_F(ShoalTrainCheckpoint, ARunOfAnotherKindIsRefusedByWhatDiffers) {
   report_of(2, run(2, 5));
   expect_one_message(train(2, run(2, 20)), 2, "--resume goes on from it");
   expect_one_message(train(2, run(2, 20, {"--resume", "--seed", "3"})), 2, "whose seed is 0, not 3");
   expect_one_message(train(2, run(2, 20, {"--resume", "--optimizer", "sgd"})), 2, "whose optimizer is \"adam\"");
   expect_one_message(train(2, run(2, 20, {"--resume", "--accumulate", "2"})), 2, "whose accumulate is 1, not 2");
+  expect_one_message(train(2, run(2, 20, {"--resume", "--weight-decay", "0.5"})), 2,
+                     "whose weight_decay is 0.0, not 0.5");
+  expect_one_message(train(2, run(2, 20, {"--resume", "--max-examples", "2"})), 2,
+                     "whose max_padded_tokens is null, not 12000");
+  // Other data of the same size: one pixel, or one label.
+  for (const char* name : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte"}) {
+    const test::Bytes kept = test::read_file(data() / name);
+    test::Bytes changed = kept;
+    changed.back() ^= 1U;
+    test::write_file(data() / name, changed);
+    expect_one_message(train(2, run(2, 20, {"--resume"})), 2, "whose data_sha256 is \"");
+    test::write_file(data() / name, kept);
+  }
+  EXPECT_EQ(resumed(2, 2, 20).at("param_sha256"), report_of(2, small(2)).at("param_sha256"));
+  begin_anew();
+  const std::vector<std::string> limits{"--max-padded-tokens", "3"};
+  report_of(2, run(2, 5, limits));
+  expect_one_message(train(2, run(2, 20, {"--resume", "--max-padded-tokens", "4"})), 2,
+                     "whose max_padded_tokens is 3, not 4");
   for (const char* option : {"--resume", "--checkpoint-every=3", "--checkpoint-keep=1"})
     expect_one_message(train(2, small(2, {option})), 2, "needs --checkpoint DIR");
+}
+
+TEST_F(ShoalTrainCheckpoint, FewerStepsThanWereMadeAreRefusedAndAsManyAreDone) {
+  report_of(2, run(2, 8));
+  for (const int ranks : {1, 4})
+    expect_one_message(train(ranks, run(2, 5, {"--resume"})), 2,
+                       "--steps 5: " + (directory() / "step-000000000008").string() + " has more steps already");
+  const CommandResult result = train(2, run(2, 8, {"--resume"}));
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out,
+              HasSubstr("going on from " + (directory() / "step-000000000008").string() + ": no step is left"));
+}
+
+// D9: what the hashes of the files do not guard.
+TEST_F(ShoalTrainCheckpoint, AManifestThatCannotBeTrueIsNotFollowed) {
+  report_of(2, run(2, 5));
+  const fs::path file = directory() / "step-000000000005" / "manifest.json";
+  const json manifest = json::parse(std::ifstream(file));
+  const auto resume_with = [&](const json& changed) {
+    std::ofstream(file, std::ios::trunc) << changed;
+    return train(2, run(2, 20, {"--resume"}));
+  };
+  json updates = manifest;
+  updates["run"]["updates"] = 1'000'000'000'000'000'000;
+  expect_one_message(resume_with(updates), 2, "tells of 1000000000000000000 updates, more than it has steps");
+  updates["run"]["updates"] = -1;
+  expect_one_message(resume_with(updates), 2, "does not tell how many updates it had");
+  // Files of other names, or in another order: passed over, and the directory is as good as empty.
+  json swapped = manifest;
+  std::swap(swapped["files"][0], swapped["files"][1]);
+  EXPECT_THAT(resume_with(swapped).err, HasSubstr("it names 'shard-00001-of-00002.safetensors' where shard-00000"));
 }
 
 // A file limit of half a kilobyte is a full disk: no shard of a checkpoint has room.
@@ -262,7 +372,6 @@ print(hashlib.sha256(flat).hexdigest())
                   report.at("param_sha256").get<std::string>() + "\n")
         << read.err;
   }
-  expect_one_message(train(2, small(3, {"--export", "/nowhere/model"})), 1, "/nowhere/model");
 }
 
 TEST_F(ShoalTrainCheckpoint, ParametersFromAFileAreTheStart) {

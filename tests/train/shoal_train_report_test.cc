@@ -1,7 +1,9 @@
 // shoal-train under shoalrun: what it reports and what it refuses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
+#include <array>
 #include <cstdint>
 #include <fstream>
 #include <sstream>
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include "shoal/runtime/version.h"
+#include "train/npy.h"
 #include "train/shoal_train_runs.h"
 
 namespace shoal::train {
@@ -141,10 +144,90 @@ TEST_F(ShoalTrainRefusal, AWrongCommandLineIsRefusedOnceByTheNameOfTheOption) {
                                                     {"--progress", "x"},
                                                     {"--algorithm", "magic"},
                                                     {"--algorithm", "dissemination"},
+                                                    {"--schedule", "step"},
+                                                    {"--warmup", "-1"},
+                                                    {"--warmup", "2.5"},
+                                                    {"--weight-decay", "-1"},
+                                                    {"--weight-decay", "inf"},
+                                                    {"--weight-decay", "1e39"},
+                                                    {"--lr", "1e39"},
+                                                    {"--lr", "1e-50"},
+                                                    {"--clip", "0"},
+                                                    {"--clip", "-2"},
+                                                    {"--clip", "nan"},
+                                                    {"--clip", "1e39"},
+                                                    {"--clip", "1e-300"},
+                                                    {"--precision", "f64"},
+                                                    {"--accumulate", "0"},
+                                                    {"--accumulate", "1099511627776"},
+                                                    {"--max-padded-tokens", "0"},
+                                                    {"--max-examples", "none"},
+                                                    {"--phase", "both"},
+                                                    {"--checkpoint-every", "0"},
+                                                    {"--checkpoint-keep", "0"},
+                                                    {"--data", ""},
+                                                    {"--data", "x.npy,"},
+                                                    {"--data", "x.npy"},
+                                                    {"--init", ""},
+                                                    {"--checkpoint", ""},
+                                                    {"--export", ""},
+                                                    {"--report", ""},
                                                     {"--unknown-option", "1"}};
   for (const auto& arguments : wrong) {
     SCOPED_TRACE(arguments[0] + " " + arguments[1]);
     for (const int ranks : {1, 3}) expect_one_message(train(ranks, arguments), 2, arguments[0]);
+  }
+}
+
+// D1: known before anything is read, by all ranks alike, also where there are many.
+TEST_F(ShoalTrainRefusal, LabelsThatAreNeededAndMissingAreOneMessage) {
+  for (const int ranks : {1, 2, 8})
+    expect_one_message(train(ranks, {"--data", "x.npy", "--dims", "16,4"}), 2,
+                       "--data x.npy: classify needs labels, as in x.npy,LABELS.npy");
+}
+
+TEST_F(ShoalTrainRefusal, APhaseLeavesNothingToOtherOptions) {
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{"--batch", "12"}, std::vector<std::string>{"--accumulate", "2"},
+        std::vector<std::string>{"--steps", "3"}, std::vector<std::string>{"--epochs", "1"},
+        std::vector<std::string>{"--checkpoint", "x"}})
+    expect_one_message(train(2, {"--phase", "weak", more[0], more[1]}), 2, more[0] + ": not with --phase");
+}
+
+TEST_F(ShoalTrainRefusal, ALabelThatNoByteHoldsIsSaidToBeSo) {
+  const auto x = data() / "x.npy";
+  const auto y = data() / "y.npy";
+  write_npy(x, std::array<std::size_t, 2>{2, 3}, std::vector<float>(6));
+  std::string text = "{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }\n";
+  std::string file("\x93NUMPY\x01\0", 8);
+  file += static_cast<char>(text.size());
+  file += '\0';
+  file += text + std::string(8, '\0') + std::string("\x2c\x01\0\0\0\0\0\0", 8);  // 0 and 300.
+  test::write_file(y, {file.begin(), file.end()});
+  expect_one_message(train(2, {"--data", x.string() + "," + y.string(), "--dims", "3,400"}), 1,
+                     "label 300 of sample 1 is none of the model's 400 classes, of which labels name the first 256");
+}
+
+TEST_F(ShoalTrainRefusal, ALossThatIsNotFiniteIsOneErrorThatNamesTheStep) {
+  for (const int ranks : {1, 4}) {
+    const CommandResult result = train(ranks, {"--data", data(), "--dims", "16,7,4", "--steps", "20", "--optimizer",
+                                               "sgd", "--lr", "1e30", "--progress", "none"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(result.out, "");
+    EXPECT_THAT(own_messages(result.err),
+                testing::ElementsAre(testing::ContainsRegex("step [0-9]+: the loss is not finite [(]-?(nan|inf)[)]")));
+  }
+}
+
+// The loss is that before the update: of the last one only the parameters tell. Decay multiplies them by 1e40.
+TEST_F(ShoalTrainRefusal, ParametersThatTheLastUpdateLeftNotFiniteAreOneErrorToo) {
+  for (const int ranks : {1, 4}) {
+    const CommandResult result =
+        train(ranks, {"--data", data(), "--dims", "16,7,4", "--steps", "1", "--optimizer", "adamw", "--lr", "1e20",
+                      "--weight-decay", "1e20", "--progress", "none"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(own_messages(result.err),
+                testing::ElementsAre(HasSubstr("step 1: its update left parameters that are not finite")));
   }
 }
 
@@ -190,6 +273,34 @@ TEST_F(ShoalTrainRefusal, AReportThatCannotBeWrittenIsKnownBeforeTheTraining) {
   const auto absent = data() / "absent" / "report.json";
   expect_one_message(train(2, small(2, {"--report", absent.string()})), 1, absent.string() + ": cannot be written");
   expect_one_message(train(2, small(2, {"--report", data().string()})), 1, data().string() + ": cannot be written");
+}
+
+TEST_F(ShoalTrainRefusal, AModelThatCannotBeWrittenIsKnownBeforeTheTraining) {
+  const auto absent = data() / "absent" / "model";
+  const auto pipe = data() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const auto round = data() / "round";
+  std::filesystem::create_symlink("round", round);
+  for (const auto& [file, reason] :
+       {std::pair(absent, "cannot be written: No such file"), std::pair(data(), "cannot be written: Is a directory"),
+        std::pair(pipe, "cannot be written: it is no regular file"),
+        std::pair(std::filesystem::path("/dev/null"), "cannot be written: it is no regular file"),
+        std::pair(round, "cannot be written: Too many levels")})
+    expect_one_message(train(2, small(2, {"--export", file.string()})), 1, file.string() + ": " + reason);
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+}
+
+TEST_F(ShoalTrainReport, AModelWrittenThroughALinkLeavesTheLink) {
+  std::filesystem::create_directory(data() / "models");
+  const auto link = data() / "link";
+  const auto target = data() / "models" / "model";
+  std::filesystem::create_symlink("models/model", link);
+  for (int time = 0; time < 2; ++time) {  // The target is made, then replaced.
+    report_of(2, small(2, {"--export", link.string()}));
+    EXPECT_TRUE(std::filesystem::is_symlink(link));
+    EXPECT_GT(std::filesystem::file_size(target), 151 * 4);
+    std::filesystem::resize_file(target, 0);
+  }
 }
 
 TEST_F(ShoalTrainRefusal, ARunThatFailsLeavesTheReportFileAsItWas) {

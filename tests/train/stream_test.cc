@@ -77,5 +77,23 @@ TEST(SampleStream, ABatchLargerThanTheDataIsTheData) {
   EXPECT_EQ(stream.next().size(), 5U);
 }
 
+TEST(SampleStream, OfAPhaseGivesEachRankWhatThePlanGivesIt) {
+  for (const int world : {1, 3, 8, 12}) {
+    const auto ranks = static_cast<std::uint64_t>(world);
+    for (const plan::Phase& phase : plan::benchmark_phases(ranks)) {
+      SampleStream stream(phase, world);
+      for (std::uint64_t update = 0; update < phase.updates; ++update) {
+        const auto batch = stream.next();
+        ASSERT_EQ(batch.size(), phase.global_batch);
+        for (std::uint64_t rank = 0; rank < ranks; ++rank) {
+          Ids own;
+          for (std::uint64_t i = rank; i < batch.size(); i += ranks) own.push_back(batch[i]);
+          EXPECT_EQ(own, plan::step_indices(phase, update, rank, ranks, 60000)) << phase.name << ' ' << update;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace shoal::train
