@@ -116,7 +116,7 @@ int Supervisor::run() {
   if (plan_->timeout.count() > 0) {
     after(job_timer_, plan_->timeout, [this] {
       if (failure_ || interrupt_ || ended_ == plan_->ranks) return;
-      announce_waits();
+      announce_waits(view_ranks());
       name_failure({.rank = -1,
                     .kind = FailureKind::timeout,
                     .code = kExitTimeout,
@@ -178,7 +178,7 @@ void Supervisor::children_changed() {
     if (!rank) continue;  // Somebody whom a rank left behind.
     ++ended_;
     board_->set_end(*rank, death.wait_status, usage_of(death.usage));
-    verdict_.ended(*rank, death.wait_status);
+    verdict_.ended(*rank, death.wait_status, segment_.met_error(*rank));
     if (death.wait_status == 0) segment_.rank_ended(*rank);
     output_->rank_ended(*rank);
   }
@@ -198,14 +198,26 @@ void Supervisor::consider_failure() {
   }
   const auto first_error = segment_.first_error();
   if (const auto failure = verdict_.decide(first_error)) {
-    if (first_error && first_error->kind == FailureKind::timeout) announce_waits();
     name_failure(*failure);
   } else if (verdict_.awaited(first_error)) {
     begin_ending();  // Meanwhile the culprit may end: that tells more than the ends of its victims.
   }
 }
 
-void Supervisor::name_failure(const FirstFailure& failure) {
+// The rank whose time was up is the victim of the one for which it waited.
+FirstFailure Supervisor::cause_of_timeout(const FirstFailure& timeout) {
+  const auto views = view_ranks_at_error();
+  announce_waits(views);
+  const StallCause cause = stall_cause(views);
+  return {.rank = cause.rank,
+          .kind = FailureKind::timeout,
+          .code = kExitTimeout,
+          .message = cause.text + " (" + timeout.message + ")"};
+}
+
+void Supervisor::name_failure(FirstFailure failure) {
+  const bool of_a_call = failure.kind == FailureKind::timeout && failure.rank >= 0;
+  if (of_a_call && !interrupt_ && !abandoned_) failure = cause_of_timeout(failure);
   failure_ = failure;
   segment_.abort(failure);
   // That ranks end by a signal that we passed on, or by our own KILL, is no news.
@@ -218,9 +230,9 @@ void Supervisor::name_failure(const FirstFailure& failure) {
 
 void Supervisor::name_last_call(int rank) {
   const auto last = rank >= 0 ? segment_.last_call(rank) : std::nullopt;
-  if (last)
-    output_->announce(std::string("its last call, ") + (last->returned ? "finished: " : "not finished: ") +
-                      describe(*last));
+  if (!last) return;
+  const char* how = last->failed ? "failed: " : (last->returned ? "finished: " : "not finished: ");
+  output_->announce(std::string("its last call, ") + how + describe(*last));
 }
 
 std::vector<RankView> Supervisor::view_ranks() const {
@@ -238,9 +250,21 @@ std::vector<RankView> Supervisor::view_ranks() const {
   return views;
 }
 
-void Supervisor::announce_waits() {
+// Ranks whose wait ended in an error, since another's time was up, count as waiting still.
+std::vector<RankView> Supervisor::view_ranks_at_error() const {
+  auto views = view_ranks();
+  for (int rank = 0; rank < plan_->ranks; ++rank) {
+    const int awaited = segment_.gave_up_on(rank);
+    RankView& view = views[static_cast<std::size_t>(rank)];
+    view.gave_up = awaited >= 0;
+    if (view.gave_up) view.awaits = awaited;
+  }
+  return views;
+}
+
+void Supervisor::announce_waits(const std::vector<RankView>& views) {
   output_->announce("who waits for whom:");
-  for (const std::string& line : wait_table(view_ranks())) output_->announce("  " + line);
+  for (const std::string& line : wait_table(views)) output_->announce("  " + line);
 }
 
 void Supervisor::watch_for_stalls() {
@@ -260,8 +284,9 @@ void Supervisor::look_for_stall() {
     any_in_call = (last && !last->returned) || segment_.awaited_by(rank) >= 0;
   }
   if (!stall_watch_.look(segment_.progress(), any_in_call, std::chrono::steady_clock::now())) return;
-  announce_waits();
-  const StallCause cause = stall_cause(view_ranks());
+  const auto views = view_ranks();
+  announce_waits(views);
+  const StallCause cause = stall_cause(views);
   name_failure({.rank = cause.rank,
                 .kind = FailureKind::stall,
                 .code = kExitTimeout,
@@ -318,7 +343,7 @@ void Supervisor::received(int signal) {
       pass_on(signal);
       return;
     case SIGQUIT:
-      announce_waits();
+      announce_waits(view_ranks());
       return;
     default:
       interrupted(signal);

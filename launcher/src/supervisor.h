@@ -77,10 +77,12 @@ class Supervisor {
 
   void children_changed();
   void consider_failure();
-  void name_failure(const FirstFailure& failure);
+  void name_failure(FirstFailure failure);
+  FirstFailure cause_of_timeout(const FirstFailure& timeout);
   void name_last_call(int rank);
   std::vector<RankView> view_ranks() const;
-  void announce_waits();
+  std::vector<RankView> view_ranks_at_error() const;
+  void announce_waits(const std::vector<RankView>& views);
   void received(int signal);
   void pass_on(int signal);
   void interrupted(int signal);

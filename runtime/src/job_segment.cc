@@ -314,7 +314,8 @@ std::optional<LastCall> JobSegment::last_call(int rank) const {
                 .number = 0,
                 .sequence = recorded->sequence,
                 .in_world = recorded->communicator == 0,
-                .returned = recorded->returned};
+                .returned = recorded->returned,
+                .failed = recorded->failed};
   const auto operation = static_cast<std::size_t>(last.call.operation);
   if (operation < kOperationCount)
     for (const detail::LedgerRow& row : mapping_->ledger(rank).rows[operation])
@@ -323,6 +324,8 @@ std::optional<LastCall> JobSegment::last_call(int rank) const {
 }
 
 int JobSegment::awaited_by(int rank) const { return detail::awaited_by(mapping_->rank(rank), ranks()); }
+bool JobSegment::met_error(int rank) const { return detail::read_gave_up(mapping_->rank(rank), ranks()).met_error; }
+int JobSegment::gave_up_on(int rank) const { return detail::read_gave_up(mapping_->rank(rank), ranks()).awaited; }
 
 std::vector<PastCall> JobSegment::recent_calls(int rank) const {
   using Time = std::chrono::steady_clock::time_point;

@@ -301,6 +301,7 @@ void ShmFabric::mark_broken(CallContext& context, const Error& error) noexcept {
   if (first) segment_.mapping().wake_all();
   announced_.assign(announced_.size(), false);
   for (ChannelReader& reader : readers_) reader.withdraw();
+  book_.met_error();
   book_.end(true);
 }
 

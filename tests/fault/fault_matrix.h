@@ -100,4 +100,22 @@ inline void expect_stall(const std::string& moment, int ranks, int victim, const
   EXPECT_THAT(job.left_behind(), testing::IsEmpty());
 }
 
+/// The same where the others' own deadlines pass.
+inline void expect_timeout(const std::string& moment, int ranks, int victim, const std::string& action,
+                           const std::string& limit) {
+  SCOPED_TRACE(moment + ", rank " + std::to_string(victim) + " of " + std::to_string(ranks) + ", " + action);
+  const std::string who = "rank " + std::to_string(victim);
+  RunningJob job = start_job(moment, ranks, victim, action, {"-x", "SHOAL_TIMEOUT=" + limit});
+  const JobEnd end = job.wait();
+  EXPECT_EQ(end.exit_code, 124) << end.err;
+  EXPECT_THAT(end.err, testing::ContainsRegex("shoalrun:   rank [0-9] waited for rank [0-9]"));
+  EXPECT_THAT(end.err, testing::HasSubstr(action == "stop"
+                                              ? "shoalrun: " + who + " is stopped (rank "
+                                              : "shoalrun: the others wait for " + who + ", which is at work (rank "));
+  EXPECT_THAT(end.err, testing::ContainsRegex(" \\(rank [0-9]: timeout after "));
+  EXPECT_THAT(end.err,
+              testing::HasSubstr(moment == "between" ? "its last call, finished: " : "its last call, not finished: "));
+  EXPECT_THAT(job.left_behind(), testing::IsEmpty());
+}
+
 }  // namespace shoal::test

@@ -53,6 +53,16 @@ TEST_F(Fault, ThatStopsARankIsAStallWhichNamesIt) {
   }
 }
 
+TEST_F(Fault, ForWhichTheTimeOfOthersPassesIsNamedAndNotThoseWhoseTimeItWas) {
+  for (const std::string moment : {"in barrier", "in all_reduce", "in gather", "in all_to_all_v", "between"}) {
+    for (const std::string action : {"stop", "sleep:10m"}) {
+      if (moment == "between" && action != "stop") continue;
+      next();
+      expect_timeout(moment, ranks, victim, action, "2s");
+    }
+  }
+}
+
 TEST_F(Fault, ThatOnlyDelaysARankIsNone) {
   const JobEnd end = start_job("in gather", 3, 1, "sleep:300ms").wait();
   EXPECT_EQ(end.exit_code, 0) << end.err;

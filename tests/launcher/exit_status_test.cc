@@ -119,6 +119,13 @@ TEST(ExitStatus, OfAJobWhoseTimeIsUpIs124) {
   EXPECT_EQ(run_job({"--timeout", "10m", "-n", "2", "true"}).exit_code, 0);
 }
 
+TEST(ExitStatus, OfAMismatchIsThatOfItsRankWhoseLastCallIsSaidToHaveFailed) {
+  const JobEnd end = run_job({"-n", "2", rank_program(), "join", "only", "1", "fill", "16", "all", "rounds", "0"});
+  EXPECT_EQ(end.exit_code, 1);
+  EXPECT_THAT(end.err, testing::ContainsRegex("shoalrun: rank [01] exited with status 1: rank [01]: mismatch"));
+  EXPECT_THAT(end.err, HasSubstr("shoalrun: its last call, failed: exchange number 1 "));
+}
+
 TEST(ExitStatus, OfAMissingProgramIs127WithOneMessage) {
   for (const std::string name : {"/nowhere/at-all", "no-such-program-anywhere", "./neither-here", "/etc/passwd/x"}) {
     const JobEnd end = run_job({"-n", "4", name});

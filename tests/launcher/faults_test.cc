@@ -13,6 +13,7 @@
 namespace shoal::test {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -255,6 +256,19 @@ TEST_F(Faults, TheRankThatFailedFirstIsNamedBeforeItsVictims) {
     const auto first = end.err.find("shoalrun: rank");
     ASSERT_NE(first, std::string::npos);
     ASSERT_EQ(end.err.find("shoalrun: rank 1 was ended by SIGSEGV"), first) << end.err;
+  }
+}
+
+TEST_F(Faults, ARankThatLeftAndEndsLastIsNamedHoweverItsVictimsEnd) {
+  for (const char* signal : {"SEGV", "TERM", "KILL", "ABRT"}) {
+    RunningJob job({"-n", "3", rank_program(), "join", "rounds", "3", "doom", signal, "only", "1", "leave", "linger",
+                    "100", "_exit", "3", "all", "rounds", "0"});
+    const JobEnd end = job.wait();
+    EXPECT_NE(end.exit_code, 0);
+    // Its status, or that it left, if that took it longer than it is waited for.
+    EXPECT_THAT(end.err, ContainsRegex("shoalrun: rank 1 (exited with status 3|left while others waited for it)"))
+        << signal;
+    EXPECT_THAT(end.err, Not(ContainsRegex("shoalrun: rank [02]"))) << signal;
   }
 }
 

@@ -41,6 +41,7 @@ struct LastCall {
   std::uint64_t sequence = 0;  ///< And so many of all collective calls on its communicator; 0: point to point.
   bool in_world = true;        ///< Its communicator is that of all ranks.
   bool returned = false;
+  bool failed = false;  ///< It returned by throwing.
 };
 
 /// One of a rank's last calls, as its recorder has it.
@@ -96,6 +97,10 @@ class JobSegment {
   std::optional<LastCall> last_call(int rank) const;
   /// The world rank that `rank` has been waiting for, for a while, in a call or on the way into one; -1: none.
   int awaited_by(int rank) const;
+  /// Whether `rank` met an error in its last call or since: then whatever becomes of it may come of that.
+  bool met_error(int rank) const;
+  /// The world rank that it waited for when it met that error; -1: none.
+  int gave_up_on(int rank) const;
   /// Its last calls, at most 256, the latest last.
   std::vector<PastCall> recent_calls(int rank) const;
   /// A digest of all that calls change as they go on. As long as it stays the same while ranks are in calls, none of
