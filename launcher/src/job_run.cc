@@ -89,7 +89,9 @@ void JobRun::run(std::span<char*> arguments) {
   });
   typed.read.close();
   if (!typed.write.open()) read_nothing();  // Who feeds a rank is to notice when that stops reading.
-  Relay(guard, forwarded, std::move(typed.write)).run();
+  Relay relay(guard, forwarded, std::move(typed.write));
+  relay.run();
+  told_to_end_ = relay.told_to_end();
   guard.wait();
   read_nothing();
   if (!board_.refusal().empty()) {
@@ -149,7 +151,7 @@ int JobRun::exit_code() const {
 
 bool JobRun::worth_restarting() const {
   const auto failure = board_.first_failure();
-  return board_.finished() && !board_.interrupted() && failure &&
+  return board_.finished() && !board_.interrupted() && !told_to_end_ && failure &&
          (failure->rank >= 0 || failure->kind == FailureKind::timeout || failure->kind == FailureKind::stall);
 }
 

@@ -40,6 +40,7 @@ class JobRun {
   std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
   JobSegment segment_;
   JobBoard board_;
+  bool told_to_end_ = false;
 };
 
 }  // namespace shoal::detail

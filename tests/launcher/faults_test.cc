@@ -5,7 +5,9 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iomanip>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include "running_job.h"
@@ -158,6 +160,32 @@ TEST_F(Faults, ASignalIsPassedOnAsWhatItIsAndZeroFromEveryRankIsZero) {
     for (const std::string& line : lines_of(end.out)) caught += line == std::string("caught ") + name ? 1 : 0;
     EXPECT_EQ(caught, 3) << end.out;
   }
+}
+
+// Below another job: a shell that ignores signals becomes shoalrun.
+std::vector<std::string> ignoring(const std::string& signals, const std::string& arguments) {
+  return {"-n", "1", "sh", "-c", "trap '' " + signals + "; echo 9 pid $$; exec " + SHOALRUN + " " + arguments};
+}
+
+TEST_F(Faults, RanksIgnoreWhatTheShellHadShoalrunIgnoreAndNothingElse) {
+  for (const auto& [signals, mask] :
+       {std::pair("INT QUIT", 0x6), std::pair("HUP TERM", 0x4001), std::pair("PIPE", 0)}) {
+    const JobEnd end = run_job(ignoring(signals, "-n 1 grep SigIgn /proc/self/status"));
+    std::ostringstream expected;
+    expected << "SigIgn:\t" << std::hex << std::setw(16) << std::setfill('0') << mask << "\n";
+    EXPECT_THAT(end.out, HasSubstr(expected.str())) << signals;
+  }
+}
+
+TEST_F(Faults, ASignalThatShoalrunInheritedAsIgnoredEndsNothing) {
+  RunningJob job(ignoring("INT TERM", "-n 2 " + rank_program() + " pid pause"));
+  const auto pids = pids_by_rank(job.await_output("pid", 3), 10);
+  for (const int signal : {SIGINT, SIGTERM, SIGQUIT}) job.signal(pids[9], signal);
+  job.await_error("who waits for whom");  // Of the three it takes the last, so it has not taken the others.
+  job.signal(pids[9], SIGUSR2);
+  const JobEnd end = job.wait();
+  EXPECT_EQ(end.exit_code, 128 + SIGUSR2);
+  EXPECT_THAT(end.err, Not(HasSubstr("passed on")));
 }
 
 TEST_F(Faults, ASecondSignalKillsAtOnce) {

@@ -248,9 +248,29 @@ TEST_F(Options, MaxRestartsStartsNothingAgainThatAUserEndedOrThatCannotStart) {
   EXPECT_EQ(end.exit_code, 143);
   EXPECT_EQ(end.out, "up\n");
 
+  // In whatever moment of a rank's end the signal comes; the parent of the rank's parent is shoalrun.
+  const std::string kill_shoalrun = "set -- $(cat /proc/$PPID/stat); kill -TERM $4; ";
+  for (int repeat = 0; repeat < 40; ++repeat) {
+    const JobEnd last =
+        run_job({"--max-restarts", "3", "-n", "1", "sh", "-c",
+                 "echo $SHOAL_RESTART_COUNT; " +
+                     (repeat % 2 == 0 ? kill_shoalrun + "exit 1" : "(" + kill_shoalrun + ") & wait; exit 1")});
+    ASSERT_EQ(last.out, "0\n") << "repeat " << repeat;
+    ASSERT_NE(last.exit_code, 0);
+  }
+
   const JobEnd missing = run_job({"--max-restarts", "5", "-n", "1", "no-such-program"});
   EXPECT_EQ(missing.exit_code, 127);
   EXPECT_EQ(lines_of(missing.err).size(), 1U) << missing.err;
+}
+
+TEST_F(Options, MaxRestartsEndAtASignalWheneverItComes) {
+  for (int repeat = 0; repeat < 30; ++repeat) {
+    RunningJob job({"--max-restarts", "1000000", "-n", "2", "false"});
+    job.await_error("starts the job again (" + std::to_string(1 + repeat % 7) + " of");
+    job.signal(SIGTERM);
+    EXPECT_NE(job.wait().exit_code, 0) << "repeat " << repeat;
+  }
 }
 
 TEST_F(Options, StallTimeoutEndsAJobOfWhichARankIsStopped) {

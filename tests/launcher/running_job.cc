@@ -31,6 +31,8 @@ std::string new_mark() {
 
 [[noreturn]] void become_shoalrun(const std::vector<std::string>& arguments,
                                   const std::vector<std::string>& environment, int in, int out, int err) {
+  // Whoever runs the tests, in the background of a script say, may ignore some.
+  for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
   ::dup2(in, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(err, STDERR_FILENO);
