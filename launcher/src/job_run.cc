@@ -71,7 +71,9 @@ JobRun::JobRun(const CommandLine& line, const std::vector<Processors>& placement
       placement_(placement),
       restarts_(restarts),
       segment_(JobSegment::create(line.shape())),
-      board_(line.ranks()) {}
+      board_(line.ranks()) {
+  segment_.survive_cuts();
+}
 
 void JobRun::run(std::span<char*> arguments) {
   const sigset_t forwarded = Relay::block_signals();

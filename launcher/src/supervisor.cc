@@ -99,6 +99,7 @@ Supervisor::Supervisor(JobSegment segment, JobBoard& board, const JobPlan& plan,
       stall_watch_(plan.stall_timeout),
       signals_(loop_, open_signals()),
       control_(loop_, control.release()) {
+  segment_.survive_cuts();
   for (int rank = 0; rank < plan_->ranks; ++rank) {
     const pid_t pid = ranks_[static_cast<std::size_t>(rank)];
     board_->set_process(rank, pid);
@@ -182,11 +183,22 @@ void Supervisor::children_changed() {
     if (death.wait_status == 0) segment_.rank_ended(*rank);
     output_->rank_ended(*rank);
   }
-  if (!failure_) consider_failure();
+  if (!failure_ && !memory_was_cut()) consider_failure();
   if (ended_ < plan_->ranks) return;
   const auto failure = verdict_.decide_at_end(segment_.first_error());
   if (!failure_ && !interrupt_ && failure) name_failure(*failure);
   end_leftovers();
+}
+
+// Nothing that the segment says is to be had then, and ranks die of it in any order.
+bool Supervisor::memory_was_cut() {
+  if (!segment_.was_cut()) return false;
+  if (!failure_ && !interrupt_)
+    name_failure({.rank = -1,
+                  .kind = FailureKind::exit,
+                  .code = 1,
+                  .message = "the job's shared memory was cut: a rank made it shorter, or /dev/shm is full"});
+  return true;
 }
 
 void Supervisor::consider_failure() {
@@ -283,7 +295,8 @@ void Supervisor::look_for_stall() {
     const auto last = segment_.last_call(rank);
     any_in_call = (last && !last->returned) || segment_.awaited_by(rank) >= 0;
   }
-  if (!stall_watch_.look(segment_.progress(), any_in_call, std::chrono::steady_clock::now())) return;
+  const bool stands_still = stall_watch_.look(segment_.progress(), any_in_call, std::chrono::steady_clock::now());
+  if (memory_was_cut() || !stands_still) return;
   const auto views = view_ranks();
   announce_waits(views);
   const StallCause cause = stall_cause(views);
@@ -344,6 +357,7 @@ void Supervisor::received(int signal) {
       return;
     case SIGQUIT:
       announce_waits(view_ranks());
+      memory_was_cut();
       return;
     default:
       interrupted(signal);

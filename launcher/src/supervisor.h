@@ -77,6 +77,7 @@ class Supervisor {
 
   void children_changed();
   void consider_failure();
+  bool memory_was_cut();
   void name_failure(FirstFailure failure);
   FirstFailure cause_of_timeout(const FirstFailure& timeout);
   void name_last_call(int rank);

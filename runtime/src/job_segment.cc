@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "call_book.h"
+#include "cut_memory.h"
 #include "mapping.h"
 #include "segment_file.h"
 #include "shared_text.h"
@@ -148,6 +149,7 @@ JobSegment::Mapping::Mapping(int fd, bool owns, const Geometry& shape)
     : descriptor(fd), owned(owns), geometry(shape), region(map(fd, shape)) {}
 
 JobSegment::Mapping::~Mapping() {
+  detail::forget_cuts(&at<std::byte>(0));
   if (owned) {
     close(descriptor);
   }
@@ -248,6 +250,16 @@ JobSegment JobSegment::attach(const std::string& reference) {
 std::string JobSegment::reference() const { return fmt::format("{}{}", kReferencePrefix, mapping_->descriptor); }
 int JobSegment::descriptor() const { return mapping_->descriptor; }
 int JobSegment::ranks() const { return static_cast<int>(mapping_->geometry.ranks); }
+
+void JobSegment::survive_cuts() const noexcept {
+  detail::survive_cuts(&mapping_->at<std::byte>(0), mapping_->geometry.segment_bytes);
+}
+
+bool JobSegment::was_cut() const noexcept {
+  struct stat status {};
+  return detail::cut_was_survived(&mapping_->at<std::byte>(0)) ||
+         (fstat(descriptor(), &status) == 0 && status.st_size < static_cast<off_t>(mapping_->geometry.segment_bytes));
+}
 
 bool JobSegment::abort(const FirstFailure& failure) noexcept {
   detail::JobState& job = mapping_->job();

@@ -3,13 +3,17 @@
 //     fault_program MOMENT RANK ACTION
 //
 // MOMENT: before (the session), between (two calls), last (before its session ends), end (when its session is over), or
-// nowhere; in a call a rank is struck by SHOAL_FAULT. split: RANK is how many communicators are open at once. ACTION: kill, segv, abort, stop, exit:N, throw. Each rank first
+// nowhere; in a call a rank is struck by SHOAL_FAULT. split: RANK is how many communicators are open at once. ACTION: kill, segv, abort, stop, exit:N, throw; cut
+// (takes the job's shared memory away) or hole (out of it, and fills /dev/shm). Each rank first
 // prints "RANK pid PID".
+#include <fcntl.h>
 #include <shoal/shoal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <stdexcept>
 #include <string>
@@ -20,7 +24,24 @@ namespace {
 
 using shoal::Communicator;
 
+void cut_memory(bool by_a_hole) {
+  const int file = std::atoi(std::strchr(std::getenv("SHOAL_JOB"), ':') + 1);
+  if (!by_a_hole) {
+    if (::ftruncate(file, 0) != 0) std::exit(9);
+    for (;;) ::pause();
+  }
+  struct stat status {};
+  ::fstat(file, &status);
+  if (::fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, status.st_size) != 0) std::exit(9);
+  const int filler = ::open("/dev/shm/filler", O_WRONLY | O_CREAT, 0600);
+  const std::vector<char> block(4096);
+  while (::write(filler, block.data(), block.size()) > 0) {
+  }
+  for (;;) ::pause();
+}
+
 void meet_end(std::string_view action) {
+  if (action == "cut" || action == "hole") cut_memory(action == "hole");
   if (action == "kill") std::raise(SIGKILL);
   if (action == "segv") {
     std::signal(SIGSEGV, SIG_DFL);  // Sanitizers have a handler of their own.

@@ -58,6 +58,37 @@ TEST(Segment, InSharedMemoryThatIsTooSmallIsRefusedWithWhatToDoAndNoSignal) {
   EXPECT_THAT(inside.left_behind(), IsEmpty());
 }
 
+// Also by what reads it on a user's demand, and for the report.
+TEST(Segment, ThatARankCutsShortEndsTheJobWithOneErrorAndNotTheLauncher) {
+  for (const int ranks : {1, 2, 4}) {
+    RunningJob job(
+        {"-n", std::to_string(ranks), "--heap", "1M", "--report", "/dev/null", rank_program(), "between", "0", "cut"},
+        {"SHOAL_SEGMENT=posix"});
+    const auto pids = pids_by_rank(job.await_output("pid", ranks), ranks);
+    // Somebody must look at the memory: of one rank nobody else does.
+    for (int look = 0; look < 3000 && !job.says("shared memory was cut", std::chrono::milliseconds(20)); ++look)
+      job.signal(SIGQUIT);
+    const JobEnd end = job.wait();
+    EXPECT_EQ(end.exit_code, 1) << end.err;
+    EXPECT_THAT(end.err, HasSubstr("shoalrun: the job's shared memory was cut: a rank made it shorter"));
+    EXPECT_THAT(end.err, Not(HasSubstr("guard")));
+    EXPECT_THAT(job.left_behind(), IsEmpty());
+  }
+}
+
+TEST(Segment, OutOfWhichARankTakesMemoryThatIsNotToBeHadAgainEndsTheJobAndNotTheLauncher) {
+  if (::geteuid() != 0) GTEST_SKIP() << "mounting takes root";
+  const std::string mount = "mount -t tmpfs -o size=64m none /dev/shm || exit 77; export SHOAL_SEGMENT=posix; ";
+  RunningJob inside({"-n", "1", "unshare", "-m", "sh", "-c",
+                     mount + SHOALRUN + " -n 3 --channel 4K --heap 1M --report /dev/null " + rank_program() +
+                         " between 1 hole >/dev/null; echo status $?"});
+  const JobEnd end = inside.wait();
+  if (end.exit_code == 77 || end.out.empty()) GTEST_SKIP() << "no mounting here: " << end.err;
+  EXPECT_THAT(lines_of(end.out), ElementsAre("status 1"));
+  EXPECT_THAT(end.err, HasSubstr("shoalrun: the job's shared memory was cut: "));
+  EXPECT_THAT(inside.left_behind(), IsEmpty());
+}
+
 TEST(Segment, OfManyJobsAtOnceIsEachItsOwn) {
   std::vector<std::unique_ptr<RunningJob>> jobs;
   for (int i = 0; i < 50; ++i) {

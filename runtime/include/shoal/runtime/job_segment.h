@@ -81,6 +81,11 @@ class JobSegment {
 
   // ---- For the launcher: all may be called while ranks run, and believe nothing that ranks wrote ------------
 
+  /// From now on this process, which is to have one thread, outlives it if ranks take memory of the segment away, as
+  /// they can where it is not sealed (SHOAL_SEGMENT=posix): it then reads zeros. Sets the process's action for SIGBUS.
+  void survive_cuts() const noexcept;
+  /// Whether that was found to have happened, or the segment's file is shorter than it was made.
+  bool was_cut() const noexcept;
   /// Ends all waiting: the first call stores `failure` and wakes every rank, whose waits throw `peer_lost` with its
   /// message. Later calls do nothing. Returns whether this call was the first.
   bool abort(const FirstFailure& failure) noexcept;
