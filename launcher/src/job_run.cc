@@ -27,6 +27,8 @@
 namespace shoal::detail {
 namespace {
 
+constexpr const char* kGuardKilled = "the guard of the job was killed, and the job with it";
+
 // Two pipes a rank, a third for input to all, two log files and a process handle soon exceed the usual soft limit.
 // Returns what it was: ranks get that.
 rlimit raise_descriptor_limit(const CommandLine& line) {
@@ -99,7 +101,7 @@ void JobRun::run(std::span<char*> arguments) {
   if (!board_.refusal().empty()) {
     complain(board_.refusal());
   } else if (!board_.finished()) {
-    complain("the guard of the job was killed, and the job with it");
+    complain(kGuardKilled);
   }
 }
 
@@ -147,8 +149,15 @@ int JobRun::supervise(std::span<char*> arguments, Descriptor control) {
 }
 
 int JobRun::exit_code() const {
-  if (!board_.refusal().empty()) return 1;
-  return board_.finished() ? board_.exit_code() : exit_code_of_signal(SIGKILL);
+  if (board_.refusal().empty() && board_.finished()) return board_.exit_code();
+  return exit_code_of_failure(*first_failure());
+}
+
+std::optional<FirstFailure> JobRun::first_failure() const {
+  if (!board_.refusal().empty())
+    return FirstFailure{.rank = -1, .kind = FailureKind::exit, .code = 1, .message = board_.refusal()};
+  if (board_.finished()) return board_.first_failure();
+  return FirstFailure{.rank = -1, .kind = FailureKind::signal, .code = SIGKILL, .message = kGuardKilled};
 }
 
 bool JobRun::worth_restarting() const {

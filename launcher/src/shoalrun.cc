@@ -40,6 +40,18 @@ void note_if_crowded(int ranks, const AllowedCores& allowed) {
            (allowed.count() == 1 ? " core" : " cores"));
 }
 
+int exit_code_of(const Error& error) { return error.code() == ErrorCode::invalid_argument ? kExitUsage : 1; }
+
+// Whoever waits for a report finds one, whatever becomes of the job.
+void prepare(std::optional<JobRun>& job, const CommandLine& line, const std::vector<Processors>& placement,
+             int restarts) try {
+  job.emplace(line, placement, restarts);
+} catch (const Error& error) {
+  if (!line.report.empty())
+    write_report_of_refusal(line.report, line.ranks(), restarts, exit_code_of(error), error.what());
+  throw;
+}
+
 int run(const CommandLine& line, const std::vector<Processors>& placement, std::span<char*> arguments) {
   const auto begun = std::chrono::steady_clock::now();
   Descriptor input;  // For later starts, which go on reading where the first left off.
@@ -47,7 +59,7 @@ int run(const CommandLine& line, const std::vector<Processors>& placement, std::
   std::optional<JobRun> job;
   int restarts = 0;
   for (;; ++restarts) {
-    job.emplace(line, placement, restarts);
+    prepare(job, line, placement, restarts);
     job->run(arguments);
     if (restarts == line.max_restarts || !job->worth_restarting()) break;
     complain("starts the job again (" + std::to_string(restarts + 1) + " of " + std::to_string(line.max_restarts) +
@@ -93,7 +105,7 @@ int main_of_shoalrun(int argc, char** argv) {
     return kExitUsage;
   } catch (const Error& error) {
     complain(error.what());
-    return error.code() == ErrorCode::invalid_argument ? kExitUsage : 1;
+    return exit_code_of(error);
   } catch (const std::exception& error) {
     complain(error.what());
     return 1;

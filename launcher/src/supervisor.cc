@@ -131,7 +131,8 @@ int Supervisor::run() {
   output_->stop();
   if (plan_->end) plan_->end();
   const int code = exit_code();
-  board_->finish(code, failure_, signalled_ || abandoned_);
+  // What ranks do once they are told to end is no failure of theirs.
+  board_->finish(code, interrupt_ ? std::nullopt : failure_, signalled_ || abandoned_);
   return code;
 }
 

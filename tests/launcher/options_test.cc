@@ -200,6 +200,46 @@ TEST_F(Options, ReportNamesTheFirstFailureWithItsLastCall) {
   EXPECT_EQ(job["per_rank"][1]["exit_code"], 139);
 }
 
+TEST_F(Options, ReportBlamesNobodyForASignalToShoalrun) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    RunningJob job({"--report", report_file_, "-n", "2", rank_program(), "join", "rounds", "3", "pid", "rounds", "0"});
+    job.await_output("pid", 2);
+    job.signal(signal);
+    EXPECT_EQ(job.wait().exit_code, 128 + signal);
+    EXPECT_EQ(report()["exit_code"], 128 + signal);
+    EXPECT_TRUE(report()["first_failure"].is_null()) << report();
+  }
+}
+
+TEST_F(Options, ReportOfAJobWhoseGuardWasKilledSaysSo) {
+  RunningJob job({"--report", report_file_, "-n", "2", rank_program(), "pid", "pause"});
+  job.await_output("pid", 2);
+  job.signal(job.guard(), SIGKILL);
+  EXPECT_EQ(job.wait().exit_code, 137);
+  EXPECT_EQ(report()["exit_code"], 137);
+  EXPECT_EQ(report()["first_failure"]["rank"], -1);
+  EXPECT_EQ(report()["first_failure"]["signal"], "SIGKILL");
+  EXPECT_THAT(std::string(report()["first_failure"]["message"]), HasSubstr("guard of the job was killed"));
+  EXPECT_EQ(report()["per_rank"][1]["signal"], "SIGKILL");
+}
+
+TEST_F(Options, ReportOfAJobThatCouldNotBeginSaysWhyAndClaimsNothingOfItsRanks) {
+  const std::string tail = " --report " + report_file_ + " -n 20 true; echo $?";
+  for (const auto& [limit, why, rows] :
+       {std::tuple("ulimit -n 40; ", "open files", 20U), std::tuple("ulimit -v 1000000; ", "cannot be mapped", 0U)}) {
+    const JobEnd end = run_job({"-n", "1", "sh", "-c", limit + std::string(SHOALRUN) + tail});
+    EXPECT_EQ(end.out, "1\n");
+    const json job = report();
+    EXPECT_EQ(job["exit_code"], 1);
+    EXPECT_EQ(job["ranks"], 20);
+    EXPECT_EQ(job["first_failure"]["rank"], -1);
+    EXPECT_THAT(std::string(job["first_failure"]["message"]), HasSubstr(why));
+    ASSERT_EQ(job["per_rank"].size(), rows);
+    for (const json& row : job["per_rank"])
+      for (const char* field : {"pid", "exit_code", "signal"}) EXPECT_TRUE(row[field].is_null()) << row;
+  }
+}
+
 TEST_F(Options, ReportTakesAllOfStandardOutputIfItGoesThere) {
   const JobEnd end = run_job({"--report", "-", "-n", "2", "sh", "-c", "echo shown; exit 4"});
   EXPECT_EQ(end.exit_code, 4);
