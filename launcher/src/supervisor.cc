@@ -248,12 +248,16 @@ void Supervisor::name_last_call(int rank) {
   output_->announce(std::string("its last call, ") + how + describe(*last));
 }
 
+// Below a wrapper the process that made the session is another than the one that we started.
+std::optional<Process> Supervisor::process_of(int rank) const {
+  const auto owner = static_cast<pid_t>(segment_.process(rank));
+  return read_process(owner > 0 ? owner : ranks_[static_cast<std::size_t>(rank)]);
+}
+
 std::vector<RankView> Supervisor::view_ranks() const {
   std::vector<RankView> views;
   for (int rank = 0; rank < plan_->ranks; ++rank) {
-    // Below a wrapper the process that made the session is another than the one that we started.
-    const auto owner = static_cast<pid_t>(segment_.process(rank));
-    const auto process = read_process(owner > 0 ? owner : ranks_[static_cast<std::size_t>(rank)]);
+    const auto process = process_of(rank);
     views.push_back({.ended = !alive(rank),
                      .process_state = process ? text_of_state(process->state) : "",
                      .phase = segment_.phase(rank),
@@ -288,15 +292,24 @@ void Supervisor::watch_for_stalls() {
   });
 }
 
+// Whether some rank is in a call. Or all that live are stopped, though no debugger holds them: nobody is held up by
+// that, and nothing would ever end it.
+bool Supervisor::must_go_on() const {
+  bool all_stopped = true;
+  for (int rank = 0; rank < plan_->ranks; ++rank) {
+    if (!alive(rank)) continue;
+    const auto last = segment_.last_call(rank);
+    const bool in_call = (last && !last->returned) || segment_.awaited_by(rank) >= 0;
+    if (in_call && segment_.phase(rank) == RankPhase::active) return true;
+    const auto process = all_stopped ? process_of(rank) : std::nullopt;
+    all_stopped = process && process->state == 'T';
+  }
+  return all_stopped;
+}
+
 void Supervisor::look_for_stall() {
   if (stopped_ || failure_ || interrupt_) return;
-  bool any_in_call = false;
-  for (int rank = 0; rank < plan_->ranks && !any_in_call; ++rank) {
-    if (!alive(rank) || segment_.phase(rank) != RankPhase::active) continue;
-    const auto last = segment_.last_call(rank);
-    any_in_call = (last && !last->returned) || segment_.awaited_by(rank) >= 0;
-  }
-  const bool stands_still = stall_watch_.look(segment_.progress(), any_in_call, std::chrono::steady_clock::now());
+  const bool stands_still = stall_watch_.look(segment_.progress(), must_go_on(), std::chrono::steady_clock::now());
   if (memory_was_cut() || !stands_still) return;
   const auto views = view_ranks();
   announce_waits(views);
@@ -337,6 +350,14 @@ void Supervisor::signal_strangers(int signal) {
     ::kill(process.pid, signal);
     ::kill(process.pid, SIGCONT);
   }
+}
+
+// Whoever is forked after a look at the processes is found by the next.
+void Supervisor::keep_signalling_strangers(int signal) {
+  signal_strangers(signal);
+  after(sweep_timer_, kSweepInterval, [this, signal] {
+    if (!killing_ && !finishing_) keep_signalling_strangers(signal);
+  });
 }
 
 void Supervisor::signal_all(int signal) {
@@ -441,12 +462,12 @@ void Supervisor::end_leftovers() {
   sweeping_ = true;
   if (ending_) {
     // A rank's wrapper is gone, the program below it may still be saving its work: it has until the grace.
-    signal_strangers(SIGTERM);
+    keep_signalling_strangers(SIGTERM);
     return;
   }
   after(sweep_timer_, kLeftoverTime, [this] {
-    signal_strangers(SIGTERM);
-    after(sweep_timer_, kLeftoverGrace, [this] { kill_all(); });
+    keep_signalling_strangers(SIGTERM);
+    after(leftover_timer_, kLeftoverGrace, [this] { kill_all(); });
   });
 }
 

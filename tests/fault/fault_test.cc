@@ -47,7 +47,8 @@ TEST_F(Fault, InEachCollectiveNamesTheCulpritAndItsCall) {
 }
 
 TEST_F(Fault, ThatStopsARankIsAStallWhichNamesIt) {
-  for (const std::string moment : {"before", "between", "in barrier", "in all_reduce", "in all_to_all_v"}) {
+  for (const std::string moment :
+       {"before", "between", "in barrier", "in all_reduce", "in all_to_all_v", "last", "end"}) {
     next();
     expect_stall(moment, ranks, victim, "1s");
   }

@@ -1,6 +1,7 @@
 // Whoever is killed, everything ends, soon, and nothing is left.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -273,6 +274,22 @@ TEST_F(Faults, WhatRanksLeaveRunningAtAGoodEndIsEnded) {
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_EQ(end.out, "done\ndone\n");
   EXPECT_LT(end.took, kSoon);
+  EXPECT_THAT(job.left_behind(), IsEmpty());
+}
+
+// Each child is in a session of its own and forks the next, sooner than one look at the processes could see them all.
+TEST_F(Faults, WhatLeftoversForkWhileTheyAreEndedIsEndedBeforeTheGrace) {
+  const std::string fork_on = "test $1 = 0 || setsid \"$0\" $(($1 - 1)) & exec sleep 1000";
+  const std::filesystem::path script = testing::TempDir() + "fork_on." + std::to_string(::getpid());
+  std::ofstream(script) << "#!/bin/sh\n" << fork_on << "\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  RunningJob job({"--grace", "60s", "-n", "2", "sh", "-c",
+                  "setsid " + script.string() + " 300 & test $RANK = 1 && exit 3; exec sleep 1000"});
+  const JobEnd end = job.wait();
+  std::filesystem::remove(script);
+  EXPECT_EQ(end.exit_code, 3);
+  EXPECT_THAT(end.err, Not(HasSubstr("killed")));
+  EXPECT_LT(end.took, std::chrono::seconds(50)) << "the grace is 60 s";
   EXPECT_THAT(job.left_behind(), IsEmpty());
 }
 
