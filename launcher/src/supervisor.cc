@@ -486,6 +486,10 @@ void Supervisor::finish() {
     loop_.stop();
     return;
   }
+  // Who sets the job a limit does not wait for a reader that takes nothing.
+  if (failure_ && failure_->kind == FailureKind::timeout && failure_->rank < 0) {
+    after(grace_timer_, plan_->grace, [this] { loop_.stop(); });
+  }
   output_->finish([this] { loop_.stop(); });
 }
 

@@ -111,7 +111,7 @@ ShmFabric::ShmFabric(JobSegment segment, int rank)
       rank_(rank),
       size_(segment_.ranks()),
       book_(segment_.mapping().rank(rank), segment_.mapping().ledger(rank)),
-      fault_(Fault::of_rank(rank)),
+      fault_(Fault::of_rank(rank, size_)),
       waiting_(segment_.mapping(), rank),
       window_(segment_.mapping(), rank, waiting_, book_),
       calibration_(segment_.mapping(), rank, waiting_),

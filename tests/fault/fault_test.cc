@@ -80,10 +80,17 @@ TEST_F(Fault, CountsCallsOfEveryOperationIfAnyIsAsked) {
   EXPECT_THAT(end.err, HasSubstr("not finished: broadcast number 2 "));
 }
 
+TEST_F(Fault, OfAnUnknownOperationIsRefusedWithAllThatThereAre) {
+  RunningJob job({"-n", "2", rank_program(), "nowhere", "0", "-"}, {"SHOAL_FAULT=rank=1,op=allreduce,action=kill"});
+  const JobEnd end = job.wait();
+  for (const std::string& operation : kOperations) EXPECT_THAT(end.err, HasSubstr(operation));
+}
+
 TEST_F(Fault, ThatIsAskedForWronglyIsRefusedByEveryRank) {
-  for (const std::string text : {"kill", "rank=1", "action=kill", "rank=x,action=kill", "rank=1,op=none,action=kill",
-                                 "rank=1,call=0,action=kill", "rank=1,action=explode", "rank=1,action=exit:999",
-                                 "rank=1,action=sleep:soon", "rank=1,action=kill,when=now"}) {
+  for (const std::string text :
+       {"kill", "rank=1", "action=kill", "rank=x,action=kill", "rank=1,op=none,action=kill",
+        "rank=1,call=0,action=kill", "rank=1,action=explode", "rank=1,action=exit:999", "rank=1,action=sleep:soon",
+        "rank=1,action=kill,when=now", "rank=2,action=kill", "rank=1,rank=0,action=kill"}) {
     RunningJob job({"-n", "2", rank_program(), "nowhere", "0", "-"}, {"SHOAL_FAULT=" + text});
     const JobEnd end = job.wait();
     EXPECT_EQ(end.exit_code, 1) << text;
