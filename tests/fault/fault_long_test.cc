@@ -35,6 +35,22 @@ TEST(FaultMatrix, TheStatusOfARankIsThatOfTheJobAtEachOfTwoThousandRuns) {
   }
 }
 
+TEST(FaultMatrix, TheStatusOfARankIsThatOfTheJobAtEachOfFiveHundredRunsInWhichOthersAreInABarrier) {
+  for (int run = 0; run < 500; ++run) {
+    const JobEnd end = start_job("in barrier", 4, 2, "exit:3").wait();
+    ASSERT_EQ(end.exit_code, 3) << run << ": " << end.err;
+  }
+}
+
+TEST(FaultMatrix, TheLauncherSurvivesWhateverARankWritesOverTheJobsMemory) {
+  for (std::uint64_t seed = 100; seed < 400; ++seed) expect_survival(seed);
+}
+
+TEST(FaultMatrix, TenThousandBarriersAreMadeByAnyNumberOfRanksOnFewCores) {
+  for (int world = 2; world <= 16; ++world)
+    EXPECT_EQ(start_job("barriers", world, 10'000, "-").wait().exit_code, 0) << world;
+}
+
 TEST(FaultMatrix, AThousandMixedEndingsLeaveNothing) {
   const auto before = shared_memory_objects();
   const auto moments = all_moments();
@@ -44,6 +60,7 @@ TEST(FaultMatrix, AThousandMixedEndingsLeaveNothing) {
     const int ranks = 2 + static_cast<int>(i % 3);
     RunningJob job = start_job(moment, ranks, static_cast<int>(i) % ranks, ending.action);
     if (i % 7 == 0) job.signal(SIGTERM);
+    if (i % 13 == 0) job.signal(SIGINT);
     if (i % 11 == 0) job.signal(SIGKILL);
     job.wait();
     ASSERT_THAT(job.left_behind(), testing::IsEmpty()) << i;

@@ -2,12 +2,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -86,6 +90,31 @@ inline void expect_ending(const std::string& moment, int ranks, int victim, cons
     EXPECT_THAT(end.err,
                 testing::HasSubstr("shoalrun: its last call, not finished: " + moment.substr(3) + " number 2 "));
   }
+  EXPECT_THAT(job.left_behind(), testing::IsEmpty());
+}
+
+/// A rank writes over the job's memory; then the launcher is asked who waits for whom, looks for stalls, sees ranks
+/// die, and reports. What becomes of the ranks is their affair.
+inline void expect_survival(std::uint64_t seed) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  const std::string report = testing::TempDir() + "scribbled." + std::to_string(::getpid());
+  RunningJob job =
+      start_job("between", 3, 1, "scribble:" + std::to_string(seed), {"--stall-timeout", "300ms", "--timeout", "2s", "--grace", "1s", "--report", report});
+  const auto pids = pids_by_rank(job.await_output("scribbled"), 3);
+  for (int look = 0; look < 3; ++look) {
+    job.signal(SIGQUIT);
+    job.says("who waits for whom", std::chrono::milliseconds(100));
+  }
+  if (seed % 2 == 0) job.signal(pids[1], SIGKILL);
+  const JobEnd end = job.wait();
+  EXPECT_NE(end.exit_code, 0);
+  EXPECT_THAT(end.err, testing::Not(testing::HasSubstr("guard")));
+  EXPECT_LT(end.exit_code, 128 + SIGSYS + 1) << "an exit, or a rank's signal";
+  std::ostringstream text;
+  text << std::ifstream(report).rdbuf();
+  EXPECT_THAT(text.str(), testing::StartsWith("{"));
+  EXPECT_THAT(text.str(), testing::EndsWith("}\n"));
+  std::filesystem::remove(report);
   EXPECT_THAT(job.left_behind(), testing::IsEmpty());
 }
 

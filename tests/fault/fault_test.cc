@@ -64,6 +64,15 @@ TEST_F(Fault, ForWhichTheTimeOfOthersPassesIsNamedAndNotThoseWhoseTimeItWas) {
   }
 }
 
+TEST_F(Fault, OfARankThatWritesOverTheJobsMemoryIsNoneOfTheLaunchers) {
+  for (std::uint64_t seed = 0; seed < 9; ++seed) expect_survival(seed);
+}
+
+TEST_F(Fault, WithoutOneBarriersAreMadeByAnyNumberOfRanksOnFewCores) {
+  for (int world = 2; world <= 16; ++world)
+    EXPECT_EQ(start_job("barriers", world, 500, "-").wait().exit_code, 0) << world;
+}
+
 TEST_F(Fault, ThatOnlyDelaysARankIsNone) {
   const JobEnd end = start_job("in gather", 3, 1, "sleep:300ms").wait();
   EXPECT_EQ(end.exit_code, 0) << end.err;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
@@ -47,6 +48,13 @@ TEST(ExitStatus, IsZeroIfEveryRankGaveZero) {
     const JobEnd end = run_job(ranks(number, {"join", "rounds", "3", "leave"}));
     EXPECT_EQ(end.exit_code, 0) << end.err;
   }
+}
+
+TEST(ExitStatus, OfTheSuperusersJobsIsNoOther) {
+  if (::geteuid() != 0) GTEST_SKIP() << "not root";
+  const JobEnd end = run_job({"-n", "2", "id", "-u"});
+  EXPECT_EQ(end.exit_code, 0) << end.err;
+  EXPECT_EQ(end.out, "0\n0\n");
 }
 
 TEST(ExitStatus, IsThatOfTheFailedRankWhateverItsValue) {

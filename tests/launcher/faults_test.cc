@@ -92,6 +92,30 @@ TEST_F(Faults, AKilledLauncherLeavesNothing) {
   }
 }
 
+TEST_F(Faults, ASignalToTheLaunchersProcessGroupLeavesNothing) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGKILL}) {
+    RunningJob job({"-n", "4", "--heap", "1M", rank_program(), "pid", "join", "rounds", "0"});
+    job.await_output("pid", 4);
+    job.signal_group(signal);
+    EXPECT_EQ(job.wait().exit_code, 128 + signal);
+    EXPECT_THAT(job.left_behind(), IsEmpty()) << signal;
+  }
+}
+
+TEST_F(Faults, AJobRunsWellAfterOneOfWhichAllWasKilledAtOnce) {
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    const std::string kind = repeat % 2 == 0 ? "SHOAL_SEGMENT=posix" : "SHOAL_SEGMENT=memfd";
+    RunningJob killed({"-n", "2", "--heap", "1M", rank_program(), "pid", "join", "rounds", "0"}, {kind});
+    const auto pids = pids_by_rank(killed.await_output("pid", 2), 2);
+    const pid_t guard = killed.guard();
+    for (const pid_t process : {killed.pid(), guard, pids[1]}) killed.signal(process, SIGKILL);
+    killed.wait();
+    EXPECT_THAT(killed.left_behind(), IsEmpty());
+    const JobEnd end = RunningJob({"-n", "2", "--heap", "1M", rank_program(), "join", "rounds", "3"}, {kind}).wait();
+    ASSERT_EQ(end.exit_code, 0) << "repeat " << repeat << ": " << end.err;
+  }
+}
+
 TEST_F(Faults, ALauncherKilledAtAnyMomentOfItsStartLeavesNothing) {
   for (int moment = 0; moment < 40; ++moment) {
     RunningJob job({"-n", "4", rank_program(), "join", "rounds", "0"});

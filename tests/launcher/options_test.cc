@@ -175,6 +175,17 @@ TEST_F(Options, ReportOfAGoodJobCountsWhatItsRanksDid) {
   }
 }
 
+TEST_F(Options, ReportShowsThatWaitingTakesHardlyAnyTimeOfTheProcessor) {
+  run_job({"--report", report_file_, "-n", "3", rank_program(), "join", "rounds", "3", "only", "0", "linger", "4000",
+           "all", "rounds", "1"});
+  const json job = report();
+  EXPECT_EQ(job["exit_code"], 0);
+  for (const std::size_t waiting : {1U, 2U}) {
+    const json& row = job["per_rank"][waiting];
+    EXPECT_LT(double(row["user_s"]) + double(row["system_s"]), 0.4) << "a tenth of four seconds";
+  }
+}
+
 TEST_F(Options, ReportNamesTheFirstFailureWithItsLastCall) {
   run_job({"--report", report_file_, "-n", "3", rank_program(), "join", "rounds", "4", "only", "1", "die", "SEGV",
            "all", "rounds", "0"});
