@@ -28,6 +28,13 @@ TEST(FaultMatrix, EveryRankThatIsStoppedWhereOthersWaitForItIsNamed) {
   EXPECT_EQ(shared_memory_objects(), before);
 }
 
+TEST(FaultMatrix, EveryRankForWhichTheTimeOfOthersPassesIsNamed) {
+  for (const int ranks : {2, 3, 4, 8})
+    for (int victim = 0; victim < ranks; ++victim)
+      for (const std::string moment : {"in barrier", "in all_reduce", "in gather"})
+        expect_timeout(moment, ranks, victim, "stop", "2s");
+}
+
 TEST(FaultMatrix, TheStatusOfARankIsThatOfTheJobAtEachOfTwoThousandRuns) {
   for (int run = 0; run < 2000; ++run) {
     const JobEnd end = run_job({"-n", "2", "sh", "-c", "test $RANK = 1 && exit 3; exec sleep 1000"});
