@@ -107,12 +107,12 @@ TEST(JobSegment, WhatIsNoSegmentOfThisVersionIsRefused) {
   write_header();
   EXPECT_THAT(text(), HasSubstr("not a job's segment"));
   header.magic = detail::kMagic;
-  header.version = 7;
+  header.version = 77;
   std::strcpy(header.release, "12.34.56");
   write_header();
   EXPECT_EQ(text(),
             fmt::format("SHOAL_JOB={}: launcher and program are of different versions: the job was started by shoal "
-                        "12.34.56 (segment layout 7), this program has shoal {} (layout {})",
+                        "12.34.56 (segment layout 77), this program has shoal {} (layout {})",
                         reference, kVersion, detail::kLayoutVersion));
   std::fill(std::begin(header.release), std::end(header.release), 'x');  // No end.
   write_header();
