@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "call_book.h"
 #include "mapping.h"
 #include "shoal/runtime/version.h"
 #include "support/errors.h"
@@ -166,6 +167,25 @@ TEST(JobSegment, ValuesThatARankMayHaveWrittenAnywhereAreReadSafely) {
   ASSERT_TRUE(last);
   EXPECT_EQ(segment.awaited_by(1), -1);
   EXPECT_THAT(describe(*last), HasSubstr("unknown number 0"));
+}
+
+TEST(JobSegment, AnErrorThatARankMetIsThatOfItsLastCallOrNone) {
+  const JobSegment segment = JobSegment::create({.ranks = 3});
+  auto& state = segment.mapping().rank(1);
+  EXPECT_FALSE(segment.met_error(1));
+  state.calls_begun.store(5, std::memory_order_release);
+  detail::note_gave_up(state, 2);
+  EXPECT_TRUE(segment.met_error(1));
+  EXPECT_EQ(segment.gave_up_on(1), 2);
+  detail::note_gave_up(state, -1);
+  EXPECT_TRUE(segment.met_error(1));
+  EXPECT_EQ(segment.gave_up_on(1), -1);
+  state.gave_up.store(5 << detail::kAwaitedBits | 4, std::memory_order_release);  // A rank that is none.
+  EXPECT_EQ(segment.gave_up_on(1), -1);
+  detail::note_gave_up(state, 0);
+  state.calls_begun.store(6, std::memory_order_release);
+  EXPECT_FALSE(segment.met_error(1));
+  EXPECT_EQ(segment.gave_up_on(1), -1);
 }
 
 }  // namespace
