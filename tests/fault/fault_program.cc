@@ -30,8 +30,15 @@ namespace {
 
 using shoal::Communicator;
 
+// The descriptor of the job's memory.
+int job_file() {
+  const char* job = std::getenv("SHOAL_JOB");
+  const char* number = job != nullptr ? std::strchr(job, ':') : nullptr;
+  return number != nullptr ? std::atoi(number + 1) : -1;
+}
+
 void cut_memory(bool by_a_hole) {
-  const int file = std::atoi(std::strchr(std::getenv("SHOAL_JOB"), ':') + 1);
+  const int file = job_file();
   if (!by_a_hole) {
     if (::ftruncate(file, 0) != 0) std::exit(9);
     for (;;) ::pause();
@@ -53,7 +60,7 @@ void scribble(std::uint64_t seed) {
   std::vector<unsigned char> bytes(std::size_t{4} << 20);
   for (auto& byte : bytes)
     byte = static_cast<unsigned char>(seed % 3 == 0 ? random() : (seed % 3 == 1 ? 0xff : random() % 4));
-  const int file = std::atoi(std::strchr(std::getenv("SHOAL_JOB"), ':') + 1);
+  const int file = job_file();
   struct stat status {};
   ::fstat(file, &status);
   const off_t begin = kBegins[seed / 3 % kBegins.size()];
