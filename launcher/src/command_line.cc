@@ -208,6 +208,15 @@ Rest split(std::vector<std::string> rest, const std::string& where) {
   return parts;
 }
 
+// Of an option that was given twice CLI11 says "--np: At Most 1 required but received 2".
+std::string text_of(const CLI::ParseError& error, const CLI::App& app) {
+  const bool of_number = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
+  for (const CLI::Option* option : app.get_options())
+    if (of_number && option->count() > 1 && option->get_type_size() > 0 && option->get_expected_max() == 1)
+      return option->get_name(false, true) + ": given more than once";
+  return error.what();
+}
+
 // CLI11 takes them from the back.
 void parse(CLI::App& app, std::vector<std::string> arguments) {
   std::ranges::reverse(arguments);
@@ -249,7 +258,7 @@ CommandLine parse_command_line(int argc, const char* const* argv, int allowed_co
     try {
       parse(app, section);
     } catch (const CLI::ParseError& error) {
-      if (error.get_exit_code() != 0) throw UsageError(error.what());
+      if (error.get_exit_code() != 0) throw UsageError(text_of(error, app));
       std::ostringstream text;
       app.exit(error, text, text);
       line.to_print = text.str();
@@ -257,6 +266,8 @@ CommandLine parse_command_line(int argc, const char* const* argv, int allowed_co
     }
     // CLI11 takes an empty value for none.
     if (options.ranks.empty() && app.count("-n") > 0) throw UsageError("-n: the number of ranks is 1 or more, or auto");
+    if (!several && job.only_ranks.empty() && app.count("--only-rank") > 0)
+      throw UsageError("--only-rank: a list of ranks, such as 0,2-3");
     Rest rest = split(app.remaining(), several ? " after : (where only -n, -x, --wdir and --wrap stand)" : "");
     several = several || !rest.next_sections.empty();
     if (several && options.ranks.empty()) throw UsageError("-n: each of several programs needs its number of ranks");

@@ -23,12 +23,16 @@ ordered_json text_or_null(bool has, const std::string& text) {
   return has ? ordered_json(text) : ordered_json(nullptr);
 }
 
-ordered_json failure_json(const JobSegment& segment, const FirstFailure& failure) {
+ordered_json failure_json(const FirstFailure& failure) {
   const bool by_signal = failure.kind == FailureKind::signal;
-  ordered_json json{{"rank", failure.rank}, {"kind", name(failure.kind)},
-                    {"code", failure.code}, {"signal", text_or_null(by_signal, signal_name(failure.code))},
-                    {"last_op", nullptr},   {"call", nullptr},
-                    {"sequence", nullptr},  {"message", failure.message}};
+  return {{"rank", failure.rank}, {"kind", name(failure.kind)},
+          {"code", failure.code}, {"signal", text_or_null(by_signal, signal_name(failure.code))},
+          {"last_op", nullptr},   {"call", nullptr},
+          {"sequence", nullptr},  {"message", failure.message}};
+}
+
+ordered_json failure_json(const JobSegment& segment, const FirstFailure& failure) {
+  ordered_json json = failure_json(failure);
   if (const auto last = failure.rank >= 0 ? segment.last_call(failure.rank) : std::nullopt) {
     json["last_op"] = name(last->call.operation);
     json["call"] = last->number;
@@ -45,10 +49,11 @@ ordered_json rank_json(const JobRun& job, int rank) {
   const Traffic traffic = job.segment().traffic(rank);
   std::uint64_t operations = 0;
   for (const auto& [operation, count] : traffic.by_op) operations += count.calls;
+  const bool started = board.process(rank) != 0;
   return {{"rank", rank},
-          {"pid", board.process(rank)},
-          {"exit_code", exit_code_of_wait(status)},
-          {"signal", text_or_null(WIFSIGNALED(status), signal_name(WTERMSIG(status)))},
+          {"pid", started ? ordered_json(board.process(rank)) : ordered_json(nullptr)},
+          {"exit_code", started ? ordered_json(exit_code_of_wait(status)) : ordered_json(nullptr)},
+          {"signal", text_or_null(started && WIFSIGNALED(status), signal_name(WTERMSIG(status)))},
           {"user_s", usage.user_s},
           {"system_s", usage.system_s},
           {"max_rss_bytes", usage.max_rss_bytes},
@@ -83,18 +88,18 @@ ordered_json recorder_json(const JobRun& job) {
   return ranks;
 }
 
+ordered_json report_json(int ranks, int exit_code, double wall_s, int restarts) {
+  return {{"schema", "shoal.job/1"}, {"ranks", ranks},           {"exit_code", exit_code},           {"wall_s", wall_s},
+          {"restarts", restarts},    {"first_failure", nullptr}, {"per_rank", ordered_json::array()}};
+}
+
 ordered_json report_json(const JobRun& job, int restarts, double wall_s) {
-  const auto failure = job.board().first_failure();
-  ordered_json ranks = ordered_json::array();
-  for (int rank = 0; rank < job.board().ranks(); ++rank) ranks.push_back(rank_json(job, rank));
-  ordered_json report{{"schema", "shoal.job/1"},
-                      {"ranks", job.board().ranks()},
-                      {"exit_code", job.exit_code()},
-                      {"wall_s", wall_s},
-                      {"restarts", restarts},
-                      {"first_failure", failure ? failure_json(job.segment(), *failure) : ordered_json(nullptr)},
-                      {"per_rank", std::move(ranks)}};
-  if (failure) report["recorder"] = recorder_json(job);
+  ordered_json report = report_json(job.board().ranks(), job.exit_code(), wall_s, restarts);
+  for (int rank = 0; rank < job.board().ranks(); ++rank) report["per_rank"].push_back(rank_json(job, rank));
+  if (const auto failure = job.first_failure()) {
+    report["first_failure"] = failure_json(job.segment(), *failure);
+    report["recorder"] = recorder_json(job);
+  }
   return report;
 }
 
@@ -106,6 +111,16 @@ File open_for_writing(const std::string& file, int flags) {
   if (descriptor < 0) return {nullptr, std::fclose};
   ::fcntl(descriptor, F_SETFL, flags & O_APPEND);
   return {::fdopen(descriptor, "w"), std::fclose};
+}
+
+bool write(const std::string& file, const ordered_json& report) {
+  // Texts hold what programs and the user wrote: whatever is no UTF-8 is replaced.
+  const std::string text = report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  if (file == "-") return std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+  File out = open_for_writing(file, O_TRUNC);
+  if (!out) return false;
+  const bool written = std::fputs(text.c_str(), out.get()) >= 0;
+  return std::fclose(out.release()) == 0 && written;
 }
 
 bool is_named_pipe(const std::string& file) {
@@ -124,14 +139,13 @@ void check_report_file(const std::string& file) {
 }
 
 bool write_report(const std::string& file, const JobRun& job, int restarts, std::chrono::duration<double> wall) {
-  // Texts hold what programs and the user wrote: whatever is no UTF-8 is replaced.
-  const std::string text =
-      report_json(job, restarts, wall.count()).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  if (file == "-") return std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
-  File out = open_for_writing(file, O_TRUNC);
-  if (!out) return false;
-  const bool written = std::fputs(text.c_str(), out.get()) >= 0;
-  return std::fclose(out.release()) == 0 && written;
+  return write(file, report_json(job, restarts, wall.count()));
+}
+
+bool write_report_of_refusal(const std::string& file, int ranks, int restarts, int exit_code, const std::string& why) {
+  ordered_json report = report_json(ranks, exit_code, 0, restarts);
+  report["first_failure"] = failure_json({.rank = -1, .kind = FailureKind::exit, .code = exit_code, .message = why});
+  return write(file, report);
 }
 
 }  // namespace shoal::detail

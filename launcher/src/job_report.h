@@ -14,4 +14,7 @@ void check_report_file(const std::string& file);
 /// `restarts`: how often it was started again; the report is that of the last time. False, with errno, if that fails.
 bool write_report(const std::string& file, const JobRun& job, int restarts, std::chrono::duration<double> wall);
 
+/// The same of a job that was refused, for the reason `why`, before it had any memory. `exit_code`: of shoalrun.
+bool write_report_of_refusal(const std::string& file, int ranks, int restarts, int exit_code, const std::string& why);
+
 }  // namespace shoal::detail

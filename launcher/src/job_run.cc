@@ -27,6 +27,8 @@
 namespace shoal::detail {
 namespace {
 
+constexpr const char* kGuardKilled = "the guard of the job was killed, and the job with it";
+
 // Two pipes a rank, a third for input to all, two log files and a process handle soon exceed the usual soft limit.
 // Returns what it was: ranks get that.
 rlimit raise_descriptor_limit(const CommandLine& line) {
@@ -71,7 +73,9 @@ JobRun::JobRun(const CommandLine& line, const std::vector<Processors>& placement
       placement_(placement),
       restarts_(restarts),
       segment_(JobSegment::create(line.shape())),
-      board_(line.ranks()) {}
+      board_(line.ranks()) {
+  segment_.survive_cuts();
+}
 
 void JobRun::run(std::span<char*> arguments) {
   const sigset_t forwarded = Relay::block_signals();
@@ -89,13 +93,15 @@ void JobRun::run(std::span<char*> arguments) {
   });
   typed.read.close();
   if (!typed.write.open()) read_nothing();  // Who feeds a rank is to notice when that stops reading.
-  Relay(guard, forwarded, std::move(typed.write)).run();
+  Relay relay(guard, forwarded, std::move(typed.write));
+  relay.run();
+  told_to_end_ = relay.told_to_end();
   guard.wait();
   read_nothing();
   if (!board_.refusal().empty()) {
     complain(board_.refusal());
   } else if (!board_.finished()) {
-    complain("the guard of the job was killed, and the job with it");
+    complain(kGuardKilled);
   }
 }
 
@@ -143,13 +149,20 @@ int JobRun::supervise(std::span<char*> arguments, Descriptor control) {
 }
 
 int JobRun::exit_code() const {
-  if (!board_.refusal().empty()) return 1;
-  return board_.finished() ? board_.exit_code() : exit_code_of_signal(SIGKILL);
+  if (board_.refusal().empty() && board_.finished()) return board_.exit_code();
+  return exit_code_of_failure(*first_failure());
+}
+
+std::optional<FirstFailure> JobRun::first_failure() const {
+  if (!board_.refusal().empty())
+    return FirstFailure{.rank = -1, .kind = FailureKind::exit, .code = 1, .message = board_.refusal()};
+  if (board_.finished()) return board_.first_failure();
+  return FirstFailure{.rank = -1, .kind = FailureKind::signal, .code = SIGKILL, .message = kGuardKilled};
 }
 
 bool JobRun::worth_restarting() const {
   const auto failure = board_.first_failure();
-  return board_.finished() && !board_.interrupted() && failure &&
+  return board_.finished() && !board_.interrupted() && !told_to_end_ && failure &&
          (failure->rank >= 0 || failure->kind == FailureKind::timeout || failure->kind == FailureKind::stall);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,6 +29,8 @@ class JobRun {
   const JobBoard& board() const { return board_; }
   /// Of shoalrun, if this was the last start.
   int exit_code() const;
+  /// Also where the job could not begin, or its guard was killed.
+  std::optional<FirstFailure> first_failure() const;
   /// Whether starting the job again could help: a rank failed or time was up, and nobody asked for the end.
   bool worth_restarting() const;
 
@@ -40,6 +43,7 @@ class JobRun {
   std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
   JobSegment segment_;
   JobBoard board_;
+  bool told_to_end_ = false;
 };
 
 }  // namespace shoal::detail

@@ -43,8 +43,8 @@ sigset_t Relay::block_signals() {
   ::signal(SIGPIPE, SIG_IGN);  // What is typed may come when nobody reads it any more.
   sigset_t forwarded;
   sigemptyset(&forwarded);
-  for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2}) sigaddset(&forwarded, signal);
-  for (const int signal : {SIGHUP, SIGTSTP}) {
+  for (const int signal : {SIGQUIT, SIGUSR1, SIGUSR2}) sigaddset(&forwarded, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGTSTP}) {
     struct sigaction inherited {};
     ::sigaction(signal, nullptr, &inherited);
     if (inherited.sa_handler != SIG_IGN) sigaddset(&forwarded, signal);
@@ -64,8 +64,14 @@ Relay::Relay(Guard& guard, const sigset_t& forwarded, Descriptor input)
 void Relay::run() {
   if (input_) input_->start();
   listen();
-  if (guard_->ended()) return;  // Before its SIGCHLD was listened to.
-  loop_.run();
+  if (!guard_->ended()) loop_.run();  // Else before its SIGCHLD was listened to.
+  take_the_rest();
+}
+
+// What came before now was meant for this start of the job, what comes later is left for the next.
+void Relay::take_the_rest() {
+  while (::read(signals_.native_handle(), &signal_, sizeof signal_) == sizeof signal_)
+    received(static_cast<int>(signal_.ssi_signo));
 }
 
 void Relay::listen() {
@@ -82,6 +88,7 @@ void Relay::listen() {
 
 void Relay::received(int signal) {
   if (signal == SIGCHLD) return;
+  told_to_end_ = told_to_end_ || signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
   guard_->hand_on(signal);
   // Stopped as the shell expects it; whoever continues us sends SIGCONT, which is handed on like any other.
   if (signal == SIGTSTP) ::raise(SIGSTOP);

@@ -19,7 +19,8 @@ namespace shoal::detail {
 class Relay {
  public:
   /// Blocks, in this process, what a relay takes or must not be hurt by. Signals that it inherited as ignored (SIGHUP
-  /// under nohup, SIGTSTP where there is no job control) stay so.
+  /// under nohup, SIGINT in the background of a script, SIGTSTP where there is no job control) stay so, but for those
+  /// that end nothing.
   static sigset_t block_signals();
 
   /// `forwarded`: what block_signals() gave. `input`: the writing end of the pipe into which standard input, a
@@ -28,15 +29,19 @@ class Relay {
 
   /// Until the guard has ended.
   void run();
+  /// Whether a signal that ends a job has come. The guard may have been too far gone to hear of it.
+  bool told_to_end() const { return told_to_end_; }
 
  private:
   void listen();
   void received(int signal);
+  void take_the_rest();
 
   Guard* guard_;
   boost::asio::io_context loop_{1};
   boost::asio::posix::stream_descriptor signals_;
   signalfd_siginfo signal_{};
+  bool told_to_end_ = false;
   std::optional<InputPump> input_;
 };
 

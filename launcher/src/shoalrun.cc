@@ -40,6 +40,18 @@ void note_if_crowded(int ranks, const AllowedCores& allowed) {
            (allowed.count() == 1 ? " core" : " cores"));
 }
 
+int exit_code_of(const Error& error) { return error.code() == ErrorCode::invalid_argument ? kExitUsage : 1; }
+
+// Whoever waits for a report finds one, whatever becomes of the job.
+void prepare(std::optional<JobRun>& job, const CommandLine& line, const std::vector<Processors>& placement,
+             int restarts) try {
+  job.emplace(line, placement, restarts);
+} catch (const Error& error) {
+  if (!line.report.empty())
+    write_report_of_refusal(line.report, line.ranks(), restarts, exit_code_of(error), error.what());
+  throw;
+}
+
 int run(const CommandLine& line, const std::vector<Processors>& placement, std::span<char*> arguments) {
   const auto begun = std::chrono::steady_clock::now();
   Descriptor input;  // For later starts, which go on reading where the first left off.
@@ -47,7 +59,7 @@ int run(const CommandLine& line, const std::vector<Processors>& placement, std::
   std::optional<JobRun> job;
   int restarts = 0;
   for (;; ++restarts) {
-    job.emplace(line, placement, restarts);
+    prepare(job, line, placement, restarts);
     job->run(arguments);
     if (restarts == line.max_restarts || !job->worth_restarting()) break;
     complain("starts the job again (" + std::to_string(restarts + 1) + " of " + std::to_string(line.max_restarts) +
@@ -61,16 +73,19 @@ int run(const CommandLine& line, const std::vector<Processors>& placement, std::
   return job->exit_code();
 }
 
+int print(const std::string& text) {
+  if (std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return 0;
+  complain(std::string("cannot write to standard output: ") + std::strerror(errno));
+  return 1;
+}
+
 int plan_and_run(const CommandLine& line, const AllowedCores& allowed, std::span<char*> arguments) {
   // Looking at the machine takes some milliseconds: only where it matters.
   const bool may_bind = line.binding == Binding::core ||
                         (line.binding == Binding::automatic && line.ranks() <= static_cast<int>(allowed.cores.size()));
   const auto cores = may_bind ? allowed_topology(allowed) : std::vector<Core>();
   const auto placement = place_ranks(line.binding, line.ranks(), cores, allowed.count());
-  if (line.dry_run) {
-    std::fputs(describe_job(line, allowed, cores, placement).c_str(), stdout);
-    return 0;
-  }
+  if (line.dry_run) return print(describe_job(line, allowed, cores, placement));
   check_report_file(line.report);
   note_if_crowded(line.ranks(), allowed);
   if (line.report_bindings)
@@ -85,15 +100,14 @@ int main_of_shoalrun(int argc, char** argv) {
     ::signal(SIGXFSZ, SIG_IGN);  // A limit on files binds shared memory too: to be told, not to die of.
     const AllowedCores allowed = allowed_cores();
     const CommandLine line = parse_command_line(argc, argv, allowed.count());
-    if (line.to_print.empty()) return plan_and_run(line, allowed, std::span(argv, static_cast<std::size_t>(argc)));
-    std::fputs(line.to_print.c_str(), stdout);
-    return 0;
+    if (!line.to_print.empty()) return print(line.to_print);
+    return plan_and_run(line, allowed, std::span(argv, static_cast<std::size_t>(argc)));
   } catch (const UsageError& error) {
     complain(error.what());
     return kExitUsage;
   } catch (const Error& error) {
     complain(error.what());
-    return error.code() == ErrorCode::invalid_argument ? kExitUsage : 1;
+    return exit_code_of(error);
   } catch (const std::exception& error) {
     complain(error.what());
     return 1;

@@ -18,7 +18,10 @@ void restore_signals() {
   struct sigaction as_default {};
   as_default.sa_handler = SIG_DFL;
   for (int signal = 1; signal < NSIG; ++signal) {
-    if (signal == SIGHUP) continue;
+    struct sigaction inherited {};
+    ::sigaction(signal, nullptr, &inherited);
+    const bool may_stay = signal == SIGHUP || signal == SIGINT || signal == SIGQUIT || signal == SIGTERM;
+    if (may_stay && inherited.sa_handler == SIG_IGN) continue;
     ::sigaction(signal, &as_default, nullptr);  // Refused for SIGKILL, SIGSTOP and the C library's own.
   }
   sigset_t none;

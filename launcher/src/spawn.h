@@ -10,8 +10,8 @@ namespace shoal::detail {
 using RankMain = std::function<int(int rank)>;
 
 /// Forks rank `rank` of the job from this process, the guard. The child leads a process group of its own, dies with
-/// the guard (SIGKILL), and has no signal blocked and, SIGHUP apart, none ignored: under nohup the ranks ignore
-/// that one as the launcher does. Throws Error `system`.
+/// the guard (SIGKILL), and has no signal blocked. Of those that shells and nohup have a program ignore (HUP, INT, QUIT,
+/// TERM) it ignores what the launcher does, and no other. Throws Error `system`.
 pid_t spawn_rank(int rank, const RankMain& rank_main);
 
 }  // namespace shoal::detail

@@ -9,8 +9,8 @@ std::chrono::milliseconds StallWatch::interval() const {
   return std::clamp(limit_ / 10, milliseconds(10), milliseconds(1000));
 }
 
-bool StallWatch::look(std::uint64_t progress, bool any_in_call, Time now) {
-  if (!begun_ || !any_in_call || progress != progress_) {
+bool StallWatch::look(std::uint64_t progress, bool must_go_on, Time now) {
+  if (!begun_ || !must_go_on || progress != progress_) {
     begun_ = true;
     progress_ = progress;
     since_ = now;

@@ -15,9 +15,9 @@ class StallWatch {
   /// How often to look.
   std::chrono::milliseconds interval() const;
 
-  /// A look at the job: its JobSegment::progress(), and whether any rank is in a call, without which nothing need go
-  /// on. True if that has been so, with no progress, for the limit.
-  bool look(std::uint64_t progress, bool any_in_call, Time now);
+  /// A look at the job: its JobSegment::progress(), and whether it must go on, as when a rank is in a call. True if
+  /// that has been so, with no progress, for the limit.
+  bool look(std::uint64_t progress, bool must_go_on, Time now);
   /// Time before this does not count: the job was stopped.
   void begin_anew() { begun_ = false; }
 

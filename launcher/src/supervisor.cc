@@ -100,6 +100,7 @@ Supervisor::Supervisor(JobSegment segment, JobBoard& board, const JobPlan& plan,
       stall_watch_(plan.stall_timeout),
       signals_(loop_, open_signals()),
       control_(loop_, control.release()) {
+  segment_.survive_cuts();
   for (int rank = 0; rank < plan_->ranks; ++rank) {
     const pid_t pid = ranks_[static_cast<std::size_t>(rank)];
     board_->set_process(rank, pid);
@@ -117,7 +118,7 @@ int Supervisor::run() {
   if (plan_->timeout.count() > 0) {
     after(job_timer_, plan_->timeout, [this] {
       if (failure_ || interrupt_ || ended_ == plan_->ranks) return;
-      announce_waits();
+      announce_waits(view_ranks());
       name_failure({.rank = -1,
                     .kind = FailureKind::timeout,
                     .code = kExitTimeout,
@@ -131,7 +132,8 @@ int Supervisor::run() {
   output_->stop();
   if (plan_->end) plan_->end();
   const int code = exit_code();
-  board_->finish(code, failure_, signalled_ || abandoned_);
+  // What ranks do once they are told to end is no failure of theirs.
+  board_->finish(code, interrupt_ ? std::nullopt : failure_, signalled_ || abandoned_);
   return code;
 }
 
@@ -179,15 +181,26 @@ void Supervisor::children_changed() {
     if (!rank) continue;  // Somebody whom a rank left behind.
     ++ended_;
     board_->set_end(*rank, death.wait_status, usage_of(death.usage));
-    verdict_.ended(*rank, death.wait_status);
+    verdict_.ended(*rank, death.wait_status, segment_.met_error(*rank));
     if (death.wait_status == 0) segment_.rank_ended(*rank);
     output_->rank_ended(*rank);
   }
-  if (!failure_) consider_failure();
+  if (!failure_ && !memory_was_cut()) consider_failure();
   if (ended_ < plan_->ranks) return;
   const auto failure = verdict_.decide_at_end(segment_.first_error());
   if (!failure_ && !interrupt_ && failure) name_failure(*failure);
   end_leftovers();
+}
+
+// Nothing that the segment says is to be had then, and ranks die of it in any order.
+bool Supervisor::memory_was_cut() {
+  if (!segment_.was_cut()) return false;
+  if (!failure_ && !interrupt_)
+    name_failure({.rank = -1,
+                  .kind = FailureKind::exit,
+                  .code = 1,
+                  .message = "the job's shared memory was cut: a rank made it shorter, or /dev/shm is full"});
+  return true;
 }
 
 void Supervisor::consider_failure() {
@@ -199,14 +212,26 @@ void Supervisor::consider_failure() {
   }
   const auto first_error = segment_.first_error();
   if (const auto failure = verdict_.decide(first_error)) {
-    if (first_error && first_error->kind == FailureKind::timeout) announce_waits();
     name_failure(*failure);
   } else if (verdict_.awaited(first_error)) {
     begin_ending();  // Meanwhile the culprit may end: that tells more than the ends of its victims.
   }
 }
 
-void Supervisor::name_failure(const FirstFailure& failure) {
+// The rank whose time was up is the victim of the one for which it waited.
+FirstFailure Supervisor::cause_of_timeout(const FirstFailure& timeout) {
+  const auto views = view_ranks_at_error();
+  announce_waits(views);
+  const StallCause cause = stall_cause(views);
+  return {.rank = cause.rank,
+          .kind = FailureKind::timeout,
+          .code = kExitTimeout,
+          .message = cause.text + " (" + timeout.message + ")"};
+}
+
+void Supervisor::name_failure(FirstFailure failure) {
+  const bool of_a_call = failure.kind == FailureKind::timeout && failure.rank >= 0;
+  if (of_a_call && !interrupt_ && !abandoned_) failure = cause_of_timeout(failure);
   failure_ = failure;
   segment_.abort(failure);
   // That ranks end by a signal that we passed on, or by our own KILL, is no news.
@@ -219,17 +244,21 @@ void Supervisor::name_failure(const FirstFailure& failure) {
 
 void Supervisor::name_last_call(int rank) {
   const auto last = rank >= 0 ? segment_.last_call(rank) : std::nullopt;
-  if (last)
-    output_->announce(std::string("its last call, ") + (last->returned ? "finished: " : "not finished: ") +
-                      describe(*last));
+  if (!last) return;
+  const char* how = last->failed ? "failed: " : (last->returned ? "finished: " : "not finished: ");
+  output_->announce(std::string("its last call, ") + how + describe(*last));
+}
+
+// Below a wrapper the process that made the session is another than the one that we started.
+std::optional<Process> Supervisor::process_of(int rank) const {
+  const auto owner = static_cast<pid_t>(segment_.process(rank));
+  return read_process(owner > 0 ? owner : ranks_[static_cast<std::size_t>(rank)]);
 }
 
 std::vector<RankView> Supervisor::view_ranks() const {
   std::vector<RankView> views;
   for (int rank = 0; rank < plan_->ranks; ++rank) {
-    // Below a wrapper the process that made the session is another than the one that we started.
-    const auto owner = static_cast<pid_t>(segment_.process(rank));
-    const auto process = read_process(owner > 0 ? owner : ranks_[static_cast<std::size_t>(rank)]);
+    const auto process = process_of(rank);
     views.push_back({.ended = !alive(rank),
                      .process_state = process ? text_of_state(process->state) : "",
                      .phase = segment_.phase(rank),
@@ -239,9 +268,21 @@ std::vector<RankView> Supervisor::view_ranks() const {
   return views;
 }
 
-void Supervisor::announce_waits() {
+// Ranks whose wait ended in an error, since another's time was up, count as waiting still.
+std::vector<RankView> Supervisor::view_ranks_at_error() const {
+  auto views = view_ranks();
+  for (int rank = 0; rank < plan_->ranks; ++rank) {
+    const int awaited = segment_.gave_up_on(rank);
+    RankView& view = views[static_cast<std::size_t>(rank)];
+    view.gave_up = awaited >= 0;
+    if (view.gave_up) view.awaits = awaited;
+  }
+  return views;
+}
+
+void Supervisor::announce_waits(const std::vector<RankView>& views) {
   output_->announce("who waits for whom:");
-  for (const std::string& line : wait_table(view_ranks())) output_->announce("  " + line);
+  for (const std::string& line : wait_table(views)) output_->announce("  " + line);
 }
 
 void Supervisor::watch_for_stalls() {
@@ -252,17 +293,28 @@ void Supervisor::watch_for_stalls() {
   });
 }
 
+// Whether some rank is in a call. Or all that live are stopped, though no debugger holds them: nobody is held up by
+// that, and nothing would ever end it.
+bool Supervisor::must_go_on() const {
+  bool all_stopped = true;
+  for (int rank = 0; rank < plan_->ranks; ++rank) {
+    if (!alive(rank)) continue;
+    const auto last = segment_.last_call(rank);
+    const bool in_call = (last && !last->returned) || segment_.awaited_by(rank) >= 0;
+    if (in_call && segment_.phase(rank) == RankPhase::active) return true;
+    const auto process = all_stopped ? process_of(rank) : std::nullopt;
+    all_stopped = process && process->state == 'T';
+  }
+  return all_stopped;
+}
+
 void Supervisor::look_for_stall() {
   if (stopped_ || failure_ || interrupt_) return;
-  bool any_in_call = false;
-  for (int rank = 0; rank < plan_->ranks && !any_in_call; ++rank) {
-    if (!alive(rank) || segment_.phase(rank) != RankPhase::active) continue;
-    const auto last = segment_.last_call(rank);
-    any_in_call = (last && !last->returned) || segment_.awaited_by(rank) >= 0;
-  }
-  if (!stall_watch_.look(segment_.progress(), any_in_call, std::chrono::steady_clock::now())) return;
-  announce_waits();
-  const StallCause cause = stall_cause(view_ranks());
+  const bool stands_still = stall_watch_.look(segment_.progress(), must_go_on(), std::chrono::steady_clock::now());
+  if (memory_was_cut() || !stands_still) return;
+  const auto views = view_ranks();
+  announce_waits(views);
+  const StallCause cause = stall_cause(views);
   name_failure({.rank = cause.rank,
                 .kind = FailureKind::stall,
                 .code = kExitTimeout,
@@ -301,6 +353,14 @@ void Supervisor::signal_strangers(int signal) {
   }
 }
 
+// Whoever is forked after a look at the processes is found by the next.
+void Supervisor::keep_signalling_strangers(int signal) {
+  signal_strangers(signal);
+  after(sweep_timer_, kSweepInterval, [this, signal] {
+    if (!killing_ && !finishing_) keep_signalling_strangers(signal);
+  });
+}
+
 void Supervisor::signal_all(int signal) {
   for (int rank = 0; rank < plan_->ranks; ++rank) signal_rank(rank, signal);
   signal_strangers(signal);
@@ -319,7 +379,8 @@ void Supervisor::received(int signal) {
       pass_on(signal);
       return;
     case SIGQUIT:
-      announce_waits();
+      announce_waits(view_ranks());
+      memory_was_cut();
       return;
     default:
       interrupted(signal);
@@ -413,12 +474,12 @@ void Supervisor::end_leftovers() {
   sweeping_ = true;
   if (ending_) {
     // A rank's wrapper is gone, the program below it may still be saving its work: it has until the grace.
-    signal_strangers(SIGTERM);
+    keep_signalling_strangers(SIGTERM);
     return;
   }
   after(sweep_timer_, kLeftoverTime, [this] {
-    signal_strangers(SIGTERM);
-    after(sweep_timer_, kLeftoverGrace, [this] { kill_all(); });
+    keep_signalling_strangers(SIGTERM);
+    after(leftover_timer_, kLeftoverGrace, [this] { kill_all(); });
   });
 }
 
@@ -436,6 +497,10 @@ void Supervisor::finish() {
   if (abandoned_) {
     loop_.stop();
     return;
+  }
+  // Who sets the job a limit does not wait for a reader that takes nothing.
+  if (failure_ && failure_->kind == FailureKind::timeout && failure_->rank < 0) {
+    after(grace_timer_, plan_->grace, [this] { loop_.stop(); });
   }
   output_->finish([this] { loop_.stop(); });
 }

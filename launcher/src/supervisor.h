@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "descendants.h"
 #include "descriptor.h"
 #include "guard.h"
 #include "job_board.h"
@@ -57,8 +58,8 @@ struct JobPlan {
 /// Ranks without a session cannot be woken; under shoalrun they get their TERM at once. INT, TERM and HUP are
 /// passed on to the ranks, once, as what they are; the grace begins with them, and a second one means KILL. TSTP, CONT,
 /// USR1 and USR2 are passed on as often as they come, QUIT has the table of who waits for whom printed. When all ranks
-/// have ended, what they left running is ended too: after a failure within the same grace, else it gets TERM after 0.2
-/// s and KILL half a second later. If the launcher dies, everything gets KILL at once.
+/// have ended, what they left running is ended too, as it is found, again and again: after a failure within the same grace,
+/// else it gets TERM after 0.2 s and KILL half a second later. If the launcher dies, everything gets KILL at once.
 class Supervisor {
  public:
   /// `ranks`: the processes of spawn_ranks(), by rank. `segment`, `board`, `plan` and `output` must outlive this.
@@ -73,14 +74,19 @@ class Supervisor {
   void listen_to_launcher();
   void watch_for_stalls();
   void look_for_stall();
+  bool must_go_on() const;
   void after(boost::asio::steady_timer& timer, std::chrono::milliseconds delay, std::function<void()> action);
 
   void children_changed();
   void consider_failure();
-  void name_failure(const FirstFailure& failure);
+  bool memory_was_cut();
+  void name_failure(FirstFailure failure);
+  FirstFailure cause_of_timeout(const FirstFailure& timeout);
   void name_last_call(int rank);
+  std::optional<Process> process_of(int rank) const;
   std::vector<RankView> view_ranks() const;
-  void announce_waits();
+  std::vector<RankView> view_ranks_at_error() const;
+  void announce_waits(const std::vector<RankView>& views);
   void received(int signal);
   void pass_on(int signal);
   bool is_same_wish(int signal);
@@ -91,6 +97,7 @@ class Supervisor {
   void signal_rank(int rank, int signal);
   void signal_strangers(int signal);
   void signal_all(int signal);
+  void keep_signalling_strangers(int signal);
   void grace_is_over();
   void kill_all();
 
@@ -120,7 +127,8 @@ class Supervisor {
   boost::asio::steady_timer stall_timer_{loop_};     // The next look for a stall.
   boost::asio::steady_timer courtesy_timer_{loop_};  // From the failure to TERM.
   boost::asio::steady_timer grace_timer_{loop_};     // From TERM to KILL.
-  boost::asio::steady_timer sweep_timer_{loop_};     // Leftovers: first delay, then repeated KILL.
+  boost::asio::steady_timer sweep_timer_{loop_};     // Leftovers: first delay, then repeated TERM or KILL.
+  boost::asio::steady_timer leftover_timer_{loop_};  // From their TERM to KILL, after a good end.
 
   std::optional<FirstFailure> failure_;
   std::optional<int> interrupt_;  // The first signal passed on, if that came before any failure.

@@ -10,10 +10,6 @@
 namespace shoal::detail {
 namespace {
 
-// A rank that lost a peer exits with an error or, where nobody catches the exception, aborts. Any other signal is a
-// misfortune of its own.
-bool may_be_a_victim(int wait_status) { return !WIFSIGNALED(wait_status) || WTERMSIG(wait_status) == SIGABRT; }
-
 FirstFailure failure_of_leaving(const FirstFailure& first_error) {
   FirstFailure failure = first_error;
   failure.code = 1;
@@ -24,9 +20,17 @@ FirstFailure failure_of_leaving(const FirstFailure& first_error) {
 
 }  // namespace
 
-void Verdict::ended(int rank, int wait_status) {
+void Verdict::ended(int rank, int wait_status, bool met_error) {
   order_.push_back(rank);
   wait_status_[rank] = wait_status;
+  if (met_error) met_error_.insert(rank);
+}
+
+// A rank that lost a peer exits with an error or, where nobody catches the exception, aborts. Any other signal is a
+// misfortune of its own, unless it is known to have met the error before.
+bool Verdict::may_be_a_victim(int rank) const {
+  const int status = wait_status_.at(rank);
+  return met_error_.contains(rank) || !WIFSIGNALED(status) || WTERMSIG(status) == SIGABRT;
 }
 
 std::optional<int> Verdict::first_to_fail() const {
@@ -37,7 +41,8 @@ std::optional<int> Verdict::first_to_fail() const {
 
 std::optional<int> Verdict::awaited(const std::optional<FirstFailure>& first_error) const {
   const auto first = first_to_fail();
-  if (!first || !first_error || first_error->rank < 0 || !may_be_a_victim(wait_status_.at(*first))) return std::nullopt;
+  if (!first || !first_error || first_error->rank < 0 || !may_be_a_victim(*first)) return std::nullopt;
+  if (first_error->kind == FailureKind::timeout) return std::nullopt;  // A victim, too.
   if (wait_status_.contains(first_error->rank)) return std::nullopt;
   return first_error->rank;
 }
@@ -51,7 +56,8 @@ std::optional<FirstFailure> Verdict::decide_now(const std::optional<FirstFailure
   const auto first = first_to_fail();
   if (!first) return std::nullopt;
   const int status = wait_status_.at(*first);
-  if (!first_error || first_error->rank < 0 || !may_be_a_victim(status)) return failure_of_wait(*first, status);
+  if (!first_error || first_error->rank < 0 || !may_be_a_victim(*first)) return failure_of_wait(*first, status);
+  if (first_error->kind == FailureKind::timeout) return *first_error;  // Whose fault it is, is seen elsewhere.
 
   // `first` failed because of first_error->rank, which may be itself, and whose own end tells most.
   const bool left = first_error->kind == FailureKind::left;

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "shoal/runtime/job_segment.h"
@@ -15,8 +16,9 @@ namespace shoal::detail {
 /// which the segment knows, says who was first.
 class Verdict {
  public:
-  /// Rank `rank` ended so, after those told before. Call it once for each rank.
-  void ended(int rank, int wait_status);
+  /// Rank `rank` ended so, after those told before. Call it once for each rank. `met_error`: in its last call, or
+  /// since; whoever did may be a victim however it ends, be it by a signal of its own.
+  void ended(int rank, int wait_status, bool met_error);
 
   /// `first_error`: what the segment says now.
   /// Who failed first, as far as it can be said: empty when nobody failed, or while awaited() has yet to end.
@@ -31,9 +33,11 @@ class Verdict {
 
  private:
   std::optional<int> first_to_fail() const;
+  bool may_be_a_victim(int rank) const;
 
   std::vector<int> order_;          // Ranks, as they ended.
   std::map<int, int> wait_status_;  // By rank.
+  std::set<int> met_error_;         // Ranks.
 };
 
 }  // namespace shoal::detail

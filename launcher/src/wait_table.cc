@@ -9,6 +9,8 @@ namespace {
 std::string rank_named(std::size_t rank) { return "rank " + std::to_string(rank); }
 
 std::string doing(const RankView& rank) {
+  if (rank.gave_up && rank.waits())
+    return "waited for " + rank_named(static_cast<std::size_t>(rank.awaits)) + (rank.ended ? " and has ended" : "");
   if (rank.ended) return "has ended";
   if (rank.phase == RankPhase::absent) return "has no session";
   if (rank.phase == RankPhase::left) return "has left its session";
@@ -36,7 +38,8 @@ std::vector<std::string> wait_table(const std::vector<RankView>& ranks) {
     const RankView& rank = ranks[i];
     std::string line = rank_named(i) + " " + doing(rank);
     if (!rank.process_state.empty() && !rank.ended) line += " (" + rank.process_state + ")";
-    if (rank.last_call) line += (rank.in_call() ? ", in " : ", after ") + describe(*rank.last_call);
+    const bool within = rank.in_call() || (rank.last_call && rank.last_call->failed);
+    if (rank.last_call) line += (within ? ", in " : ", after ") + describe(*rank.last_call);
     lines.push_back(line);
   }
   return lines;

@@ -15,10 +15,11 @@ struct RankView {
   std::string process_state{};  ///< "running", "sleeping", "stopped", ...; empty if not known.
   RankPhase phase = RankPhase::absent;
   std::optional<LastCall> last_call{};
-  int awaits = -1;  ///< The rank that it waits for, in a call or on the way into one; -1: none.
+  int awaits = -1;       ///< The rank that it waits for, in a call or on the way into one; -1: none.
+  bool gave_up = false;  ///< It waits no more: an error ended that wait.
 
   bool in_call() const { return !ended && phase == RankPhase::active && last_call && !last_call->returned; }
-  bool waits() const { return !ended && phase == RankPhase::active && awaits >= 0; }
+  bool waits() const { return awaits >= 0 && (gave_up || (!ended && phase == RankPhase::active)); }
   bool stopped() const { return !ended && process_state == kStopped; }
 
   static constexpr const char* kStopped = "stopped";

@@ -63,6 +63,10 @@ void CallBook::end(bool failed) noexcept {
   state_->calls_returned.store(calls_begun_, std::memory_order_relaxed);  // Nothing but a text's tense depends on it.
 }
 
+void CallBook::met_error() noexcept {
+  if (!read_gave_up(*state_, kMostRanks).met_error) note_gave_up(*state_, -1);
+}
+
 void CallBook::charge_sent(std::uint64_t bytes) noexcept { add(row_->sent, bytes); }
 void CallBook::charge_received(std::uint64_t bytes) noexcept { add(row_->received, bytes); }
 
@@ -130,6 +134,20 @@ int awaited_by(const RankState& state, int world_size) {
   // Pairs with the release when it is set: in which call it waits was recorded before.
   const std::uint64_t peer = state.awaits.load(std::memory_order_acquire) & 0xffff'ffff;
   return peer <= static_cast<std::uint64_t>(world_size) ? static_cast<int>(peer) - 1 : -1;
+}
+
+void note_gave_up(RankState& state, int awaited) noexcept {
+  const std::uint64_t calls = state.calls_begun.load(std::memory_order_relaxed);
+  state.gave_up.store(calls << kAwaitedBits | (awaited < 0 ? kNobody : static_cast<std::uint64_t>(awaited) + 1),
+                      std::memory_order_release);
+}
+
+GaveUp read_gave_up(const RankState& state, int world_size) {
+  const std::uint64_t gave_up = state.gave_up.load(std::memory_order_acquire);
+  const std::uint64_t peer = gave_up & kNobody;
+  if (peer == 0 || gave_up >> kAwaitedBits != state.calls_begun.load(std::memory_order_relaxed)) return {};
+  return {.met_error = true,
+          .awaited = peer <= static_cast<std::uint64_t>(world_size) ? static_cast<int>(peer) - 1 : -1};
 }
 
 bool may_have_begun(const RankState& state, const RecordedCall& call) {

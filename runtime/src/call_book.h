@@ -23,6 +23,8 @@ class CallBook {
   void begin(const CallContext& context) noexcept;
   /// The call has returned, or `failed`: thrown.
   void end(bool failed = false) noexcept;
+  /// By an error that need not have ended a wait, and may have been met on the way into a call.
+  void met_error() noexcept;
   void charge_sent(std::uint64_t bytes) noexcept;
   void charge_received(std::uint64_t bytes) noexcept;
 
@@ -50,6 +52,14 @@ struct RecordedCall {
 std::optional<RecordedCall> read_call(const RankState& state, std::uint64_t number);
 /// The world rank that a rank says it waits for; -1: none, or no rank of `world_size`.
 int awaited_by(const RankState& state, int world_size);
+/// By the rank itself: it meets an error, and waits no more for the world rank `awaited`; -1: for nobody.
+void note_gave_up(RankState& state, int awaited) noexcept;
+/// Whether it met one in its last call or since, and for whom it waited then: a world rank, or -1.
+struct GaveUp {
+  bool met_error = false;
+  int awaited = -1;
+};
+GaveUp read_gave_up(const RankState& state, int world_size);
 /// Whether the rank has begun that collective call, or one after it on the same communicator; true also where its
 /// record does not go back far enough to tell.
 bool may_have_begun(const RankState& state, const RecordedCall& call);

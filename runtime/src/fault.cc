@@ -38,31 +38,41 @@ std::map<std::string, std::string, std::less<>> fields_of(std::string_view text)
     const std::string_view field = rest.substr(0, rest.find(','));
     const auto equals = field.find('=');
     if (equals == std::string_view::npos) refuse(text, fmt::format("'{}' is not KEY=VALUE", field));
-    fields[std::string(field.substr(0, equals))] = field.substr(equals + 1);
+    if (!fields.emplace(field.substr(0, equals), field.substr(equals + 1)).second)
+      refuse(text, fmt::format("'{}' is given twice", field.substr(0, equals)));
     rest.remove_prefix(std::min(rest.size(), field.size() + 1));
   }
   return fields;
 }
 
-}  // namespace
-
-std::optional<Fault> Fault::of_rank(int rank) {
-  const char* text = std::getenv("SHOAL_FAULT");
-  if (text == nullptr || *text == '\0') return std::nullopt;
-  return parse(text, rank);
+std::string operations() {
+  std::string list;
+  for (std::size_t i = 0; i < kOperationCount; ++i)
+    list +=
+        fmt::format("{}{}", i == 0 ? "" : (i + 1 < kOperationCount ? ", " : " or "), name(static_cast<Operation>(i)));
+  return list;
 }
 
-std::optional<Fault> Fault::parse(std::string_view text, int rank) {
+}  // namespace
+
+std::optional<Fault> Fault::of_rank(int rank, int world) {
+  const char* text = std::getenv("SHOAL_FAULT");
+  if (text == nullptr || *text == '\0') return std::nullopt;
+  return parse(text, rank, world);
+}
+
+std::optional<Fault> Fault::parse(std::string_view text, int rank, int world) {
   Fault fault;
   std::optional<int> struck;
   bool has_action = false;
   for (const auto& [key, value] : fields_of(text)) {
     if (key == "rank") {
       struck = number<int>(value);
-      if (!struck || *struck < 0) refuse(text, "rank is a number from 0 on");
+      if (!struck || *struck < 0 || *struck >= world)
+        refuse(text, fmt::format("rank is one of this job's, 0 to {}", world - 1));
     } else if (key == "op") {
       fault.operation_ = operation_named(value);
-      if (!fault.operation_ && value != "any") refuse(text, fmt::format("there is no operation {}", value));
+      if (!fault.operation_ && value != "any") refuse(text, fmt::format("op is any, {}", operations()));
     } else if (key == "call") {
       fault.calls_left_ = number<std::uint64_t>(value).value_or(0);
       if (fault.calls_left_ == 0) refuse(text, "call is a number from 1 on");

@@ -16,8 +16,9 @@ namespace shoal::detail {
 /// strikes at the start of rank 2's 17th all_reduce. `op=any` counts every operation; without `call` it is the first.
 class Fault {
  public:
-  /// Of this rank, as SHOAL_FAULT says; empty if it speaks of another, or is not set. Throws Error `invalid_argument`.
-  static std::optional<Fault> of_rank(int rank);
+  /// Of this rank of `world`, as SHOAL_FAULT says; empty if it speaks of another, or is not set. Throws Error
+  /// `invalid_argument`.
+  static std::optional<Fault> of_rank(int rank, int world);
 
   /// A call of this rank begins. Where it is the one meant, ends or stops the process, sleeps, or throws
   /// std::runtime_error.
@@ -26,7 +27,7 @@ class Fault {
  private:
   enum class Action { kill, stop, abort, exit, raise, sleep };
 
-  static std::optional<Fault> parse(std::string_view text, int rank);
+  static std::optional<Fault> parse(std::string_view text, int rank, int world);
   bool set_action(std::string_view text);
 
   std::optional<Operation> operation_;  // Unset: any.

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "call_book.h"
+#include "cut_memory.h"
 #include "mapping.h"
 #include "segment_file.h"
 #include "shared_text.h"
@@ -148,6 +149,7 @@ JobSegment::Mapping::Mapping(int fd, bool owns, const Geometry& shape)
     : descriptor(fd), owned(owns), geometry(shape), region(map(fd, shape)) {}
 
 JobSegment::Mapping::~Mapping() {
+  detail::forget_cuts(&at<std::byte>(0));
   if (owned) {
     close(descriptor);
   }
@@ -249,6 +251,16 @@ std::string JobSegment::reference() const { return fmt::format("{}{}", kReferenc
 int JobSegment::descriptor() const { return mapping_->descriptor; }
 int JobSegment::ranks() const { return static_cast<int>(mapping_->geometry.ranks); }
 
+void JobSegment::survive_cuts() const noexcept {
+  detail::survive_cuts(&mapping_->at<std::byte>(0), mapping_->geometry.segment_bytes);
+}
+
+bool JobSegment::was_cut() const noexcept {
+  struct stat status {};
+  return detail::cut_was_survived(&mapping_->at<std::byte>(0)) ||
+         (fstat(descriptor(), &status) == 0 && status.st_size < static_cast<off_t>(mapping_->geometry.segment_bytes));
+}
+
 bool JobSegment::abort(const FirstFailure& failure) noexcept {
   detail::JobState& job = mapping_->job();
   auto expected = static_cast<std::uint32_t>(Once::unset);
@@ -314,7 +326,8 @@ std::optional<LastCall> JobSegment::last_call(int rank) const {
                 .number = 0,
                 .sequence = recorded->sequence,
                 .in_world = recorded->communicator == 0,
-                .returned = recorded->returned};
+                .returned = recorded->returned,
+                .failed = recorded->failed};
   const auto operation = static_cast<std::size_t>(last.call.operation);
   if (operation < kOperationCount)
     for (const detail::LedgerRow& row : mapping_->ledger(rank).rows[operation])
@@ -323,6 +336,8 @@ std::optional<LastCall> JobSegment::last_call(int rank) const {
 }
 
 int JobSegment::awaited_by(int rank) const { return detail::awaited_by(mapping_->rank(rank), ranks()); }
+bool JobSegment::met_error(int rank) const { return detail::read_gave_up(mapping_->rank(rank), ranks()).met_error; }
+int JobSegment::gave_up_on(int rank) const { return detail::read_gave_up(mapping_->rank(rank), ranks()).awaited; }
 
 std::vector<PastCall> JobSegment::recent_calls(int rank) const {
   using Time = std::chrono::steady_clock::time_point;

@@ -97,6 +97,11 @@ struct CallRecord {
   std::atomic<std::uint64_t> ended;  ///< The same; 0: not yet. The lowest bit is set where it ended with an error.
 };
 
+/// What `gave_up` says beside the number of calls: the rank awaited + 1, or kNobody; 0: no error met.
+inline constexpr int kAwaitedBits = 16;
+inline constexpr std::uint64_t kNobody = (std::uint64_t{1} << kAwaitedBits) - 1;
+static_assert(kMostRanks < kNobody);
+
 /// One rank's block.
 struct alignas(kApart) RankState {
   std::atomic<std::int32_t> owner;             ///< Process that claimed the rank; 0: none. Writer: who moves it from 0.
@@ -110,7 +115,9 @@ struct alignas(kApart) RankState {
   std::atomic<std::uint64_t> calls_returned;  ///< The last call that this rank has come out of.
   std::atomic<std::uint64_t> word;            ///< Where, in its own memory, others try to copy from; 0: nowhere yet.
   std::atomic<std::uint64_t> awaits;  ///< Whom it has awaited for a while: rank + 1, plus 2^32 if to take; 0: nobody.
-  CallRecord records[kRecordCount];   ///< Call n is in records[n % kRecordCount].
+  std::atomic<std::uint64_t>
+      gave_up;                       ///< When it last met an error: calls_begun << 16, and whom it awaited, or kNobody.
+  CallRecord records[kRecordCount];  ///< Call n is in records[n % kRecordCount].
 };
 
 /// Whether a rank can copy out of another's own memory. Writer: the rank that tries.

@@ -122,7 +122,7 @@ ShmFabric::ShmFabric(JobSegment segment, int rank)
       rank_(rank),
       size_(segment_.ranks()),
       book_(segment_.mapping().rank(rank), segment_.mapping().ledger(rank)),
-      fault_(Fault::of_rank(rank)),
+      fault_(Fault::of_rank(rank, size_)),
       waiting_(segment_.mapping(), rank),
       window_(segment_.mapping(), rank, waiting_, book_),
       calibration_(segment_.mapping(), rank, waiting_),
@@ -336,6 +336,7 @@ void ShmFabric::mark_broken(CallContext& context, const Error& error) noexcept {
   if (first) segment_.mapping().wake_all();
   announced_.assign(announced_.size(), false);
   for (ChannelReader& reader : readers_) reader.withdraw();
+  book_.met_error();
   book_.end(true);
 }
 

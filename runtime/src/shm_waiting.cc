@@ -67,6 +67,8 @@ std::optional<ShmWaiting::End> ShmWaiting::find_end(const Awaited& awaited, Call
 
 void ShmWaiting::throw_end(End end, const Awaited& awaited, CallContext& context) const {
   const int waited_for = awaited.from >= 0 ? awaited.from : awaited.to;
+  // For who asks later why the job ended: this rank may well be gone by then.
+  note_gave_up(self_, waited_for);
   switch (end.cause) {
     case Cause::gone:
       throw lost_error(rank_, end.peer, end.peer == awaited.to ? end.peer : waited_for, "its process is gone", context);

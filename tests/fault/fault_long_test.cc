@@ -20,14 +20,19 @@ TEST(FaultMatrix, EveryEndingInEveryMomentOfEveryRankNamesTheCulpritAndLeavesNot
   EXPECT_EQ(shared_memory_objects(), before);
 }
 
-// A stopped rank at its session's end, or after it, keeps nobody in a call: only --timeout ends that job.
 TEST(FaultMatrix, EveryRankThatIsStoppedWhereOthersWaitForItIsNamed) {
   const auto before = shared_memory_objects();
   for (const int ranks : {2, 3, 4, 8})
     for (int victim = 0; victim < ranks; ++victim)
-      for (const std::string& moment : all_moments())
-        if (moment != "last" && moment != "end") expect_stall(moment, ranks, victim, "300ms");
+      for (const std::string& moment : all_moments()) expect_stall(moment, ranks, victim, "300ms");
   EXPECT_EQ(shared_memory_objects(), before);
+}
+
+TEST(FaultMatrix, EveryRankForWhichTheTimeOfOthersPassesIsNamed) {
+  for (const int ranks : {2, 3, 4, 8})
+    for (int victim = 0; victim < ranks; ++victim)
+      for (const std::string moment : {"in barrier", "in all_reduce", "in gather"})
+        expect_timeout(moment, ranks, victim, "stop", "2s");
 }
 
 TEST(FaultMatrix, TheStatusOfARankIsThatOfTheJobAtEachOfTwoThousandRuns) {
@@ -35,6 +40,22 @@ TEST(FaultMatrix, TheStatusOfARankIsThatOfTheJobAtEachOfTwoThousandRuns) {
     const JobEnd end = run_job({"-n", "2", "sh", "-c", "test $RANK = 1 && exit 3; exec sleep 1000"});
     ASSERT_EQ(end.exit_code, 3) << run << ": " << end.err;
   }
+}
+
+TEST(FaultMatrix, TheStatusOfARankIsThatOfTheJobAtEachOfFiveHundredRunsInWhichOthersAreInABarrier) {
+  for (int run = 0; run < 500; ++run) {
+    const JobEnd end = start_job("in barrier", 4, 2, "exit:3").wait();
+    ASSERT_EQ(end.exit_code, 3) << run << ": " << end.err;
+  }
+}
+
+TEST(FaultMatrix, TheLauncherSurvivesWhateverARankWritesOverTheJobsMemory) {
+  for (std::uint64_t seed = 100; seed < 200; ++seed) expect_survival(seed);
+}
+
+TEST(FaultMatrix, TenThousandBarriersAreMadeByAnyNumberOfRanksOnFewCores) {
+  for (int world = 2; world <= 16; ++world)
+    EXPECT_EQ(start_job("barriers", world, 10'000, "-").wait().exit_code, 0) << world;
 }
 
 TEST(FaultMatrix, AThousandMixedEndingsLeaveNothing) {
@@ -46,6 +67,7 @@ TEST(FaultMatrix, AThousandMixedEndingsLeaveNothing) {
     const int ranks = 2 + static_cast<int>(i % 3);
     RunningJob job = start_job(moment, ranks, static_cast<int>(i) % ranks, ending.action);
     if (i % 7 == 0) job.signal(SIGTERM);
+    if (i % 13 == 0) job.signal(SIGINT);
     if (i % 11 == 0) job.signal(SIGKILL);
     job.wait();
     ASSERT_THAT(job.left_behind(), testing::IsEmpty()) << i;

@@ -2,12 +2,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -89,6 +93,31 @@ inline void expect_ending(const std::string& moment, int ranks, int victim, cons
   EXPECT_THAT(job.left_behind(), testing::IsEmpty());
 }
 
+/// A rank writes over the job's memory; then the launcher is asked who waits for whom, looks for stalls, sees ranks
+/// die, and reports. What becomes of the ranks is their affair.
+inline void expect_survival(std::uint64_t seed) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  const std::string report = testing::TempDir() + "scribbled." + std::to_string(::getpid());
+  RunningJob job =
+      start_job("between", 3, 1, "scribble:" + std::to_string(seed), {"--stall-timeout", "300ms", "--timeout", "2s", "--grace", "1s", "--report", report});
+  const auto pids = pids_by_rank(job.await_output("scribbled"), 3);
+  for (int look = 0; look < 3; ++look) {
+    job.signal(SIGQUIT);
+    job.says("who waits for whom", std::chrono::milliseconds(100));
+  }
+  if (seed % 2 == 0) job.signal(pids[1], SIGKILL);
+  const JobEnd end = job.wait();
+  EXPECT_NE(end.exit_code, 0);
+  EXPECT_THAT(end.err, testing::Not(testing::HasSubstr("guard")));
+  EXPECT_LT(end.exit_code, 128 + SIGSYS + 1) << "an exit, or a rank's signal";
+  std::ostringstream text;
+  text << std::ifstream(report).rdbuf();
+  EXPECT_THAT(text.str(), testing::StartsWith("{"));
+  EXPECT_THAT(text.str(), testing::EndsWith("}\n"));
+  std::filesystem::remove(report);
+  EXPECT_THAT(job.left_behind(), testing::IsEmpty());
+}
+
 /// The same of a rank that is stopped, which nobody notices but by the time that passes.
 inline void expect_stall(const std::string& moment, int ranks, int victim, const std::string& limit) {
   SCOPED_TRACE(moment + ", rank " + std::to_string(victim) + " of " + std::to_string(ranks) + ", stop");
@@ -97,6 +126,24 @@ inline void expect_stall(const std::string& moment, int ranks, int victim, const
   EXPECT_EQ(end.exit_code, 124) << end.err;
   EXPECT_THAT(end.err, testing::ContainsRegex("shoalrun: no call has gone on for [^:]*: rank " +
                                               std::to_string(victim) + " is stopped"));
+  EXPECT_THAT(job.left_behind(), testing::IsEmpty());
+}
+
+/// The same where the others' own deadlines pass.
+inline void expect_timeout(const std::string& moment, int ranks, int victim, const std::string& action,
+                           const std::string& limit) {
+  SCOPED_TRACE(moment + ", rank " + std::to_string(victim) + " of " + std::to_string(ranks) + ", " + action);
+  const std::string who = "rank " + std::to_string(victim);
+  RunningJob job = start_job(moment, ranks, victim, action, {"-x", "SHOAL_TIMEOUT=" + limit});
+  const JobEnd end = job.wait();
+  EXPECT_EQ(end.exit_code, 124) << end.err;
+  EXPECT_THAT(end.err, testing::ContainsRegex("shoalrun:   rank [0-9] waited for rank [0-9]"));
+  EXPECT_THAT(end.err, testing::HasSubstr(action == "stop"
+                                              ? "shoalrun: " + who + " is stopped (rank "
+                                              : "shoalrun: the others wait for " + who + ", which is at work (rank "));
+  EXPECT_THAT(end.err, testing::ContainsRegex(" \\(rank [0-9]: timeout after "));
+  EXPECT_THAT(end.err,
+              testing::HasSubstr(moment == "between" ? "its last call, finished: " : "its last call, not finished: "));
   EXPECT_THAT(job.left_behind(), testing::IsEmpty());
 }
 

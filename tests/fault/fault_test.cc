@@ -47,10 +47,30 @@ TEST_F(Fault, InEachCollectiveNamesTheCulpritAndItsCall) {
 }
 
 TEST_F(Fault, ThatStopsARankIsAStallWhichNamesIt) {
-  for (const std::string moment : {"before", "between", "in barrier", "in all_reduce", "in all_to_all_v"}) {
+  for (const std::string moment :
+       {"before", "between", "in barrier", "in all_reduce", "in all_to_all_v", "last", "end"}) {
     next();
     expect_stall(moment, ranks, victim, "1s");
   }
+}
+
+TEST_F(Fault, ForWhichTheTimeOfOthersPassesIsNamedAndNotThoseWhoseTimeItWas) {
+  for (const std::string moment : {"in barrier", "in all_reduce", "in gather", "in all_to_all_v", "between"}) {
+    for (const std::string action : {"stop", "sleep:10m"}) {
+      if (moment == "between" && action != "stop") continue;
+      next();
+      expect_timeout(moment, ranks, victim, action, "2s");
+    }
+  }
+}
+
+TEST_F(Fault, OfARankThatWritesOverTheJobsMemoryIsNoneOfTheLaunchers) {
+  for (std::uint64_t seed = 0; seed < 9; ++seed) expect_survival(seed);
+}
+
+TEST_F(Fault, WithoutOneBarriersAreMadeByAnyNumberOfRanksOnFewCores) {
+  for (int world = 2; world <= 16; ++world)
+    EXPECT_EQ(start_job("barriers", world, 500, "-").wait().exit_code, 0) << world;
 }
 
 TEST_F(Fault, ThatOnlyDelaysARankIsNone) {
@@ -69,10 +89,17 @@ TEST_F(Fault, CountsCallsOfEveryOperationIfAnyIsAsked) {
   EXPECT_THAT(end.err, HasSubstr("not finished: broadcast number 2 "));
 }
 
+TEST_F(Fault, OfAnUnknownOperationIsRefusedWithAllThatThereAre) {
+  RunningJob job({"-n", "2", rank_program(), "nowhere", "0", "-"}, {"SHOAL_FAULT=rank=1,op=allreduce,action=kill"});
+  const JobEnd end = job.wait();
+  for (const std::string& operation : kOperations) EXPECT_THAT(end.err, HasSubstr(operation));
+}
+
 TEST_F(Fault, ThatIsAskedForWronglyIsRefusedByEveryRank) {
-  for (const std::string text : {"kill", "rank=1", "action=kill", "rank=x,action=kill", "rank=1,op=none,action=kill",
-                                 "rank=1,call=0,action=kill", "rank=1,action=explode", "rank=1,action=exit:999",
-                                 "rank=1,action=sleep:soon", "rank=1,action=kill,when=now"}) {
+  for (const std::string text :
+       {"kill", "rank=1", "action=kill", "rank=x,action=kill", "rank=1,op=none,action=kill",
+        "rank=1,call=0,action=kill", "rank=1,action=explode", "rank=1,action=exit:999", "rank=1,action=sleep:soon",
+        "rank=1,action=kill,when=now", "rank=2,action=kill", "rank=1,rank=0,action=kill"}) {
     RunningJob job({"-n", "2", rank_program(), "nowhere", "0", "-"}, {"SHOAL_FAULT=" + text});
     const JobEnd end = job.wait();
     EXPECT_EQ(end.exit_code, 1) << text;

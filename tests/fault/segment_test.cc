@@ -2,7 +2,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <memory>
+#include <string>
 
 #include "fault/fault_matrix.h"
 
@@ -55,6 +58,101 @@ TEST(Segment, InSharedMemoryThatIsTooSmallIsRefusedWithWhatToDoAndNoSignal) {
   EXPECT_THAT(end.err, HasSubstr(", has 64.0 MiB; a smaller --heap needs less, a container gets more by --shm-size"));
   EXPECT_THAT(end.err, HasSubstr("split: no shared memory is left for the 512 KiB that each rank of a communicator"));
   EXPECT_THAT(end.err, Not(HasSubstr("SIGBUS")));
+  EXPECT_THAT(inside.left_behind(), IsEmpty());
+}
+
+TEST(Segment, IsOfTheOtherKindByItselfWhereMemfdIsRefused) {
+  const std::string script = "readlink /proc/self/fd/${SHOAL_JOB#memfd:}; exec " + rank_program() + " nowhere 0 -";
+  const auto run_without = [&](const std::string& kind) {
+    return RunningJob({"-n", "1", WITHOUT_MEMFD, SHOALRUN, "-n", "2", "--heap", "1M", "sh", "-c", script},
+                      {"SHOAL_SEGMENT=" + kind})
+        .wait();
+  };
+  // The job outside has its memfd: who asked for one by name inside is refused.
+  const JobEnd refused = run_without("memfd");
+  if (refused.exit_code == 77) GTEST_SKIP() << "no filters here";
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("shared memory cannot be had (memfd_create): Operation not permitted"));
+  for (const std::string kind : {"auto", ""}) {
+    const JobEnd end = run_without(kind);
+    EXPECT_EQ(end.exit_code, 0) << end.err;
+    EXPECT_THAT(end.out, testing::ContainsRegex("/dev/shm/shoal.[0-9a-f]+ \\(deleted\\)"));
+  }
+}
+
+TEST(Segment, TakesNoNameThatSomebodyForesawAndMadeBefore) {
+  const std::filesystem::path foreseen = "/dev/shm/shoal." + std::string(32, '1');
+  const std::filesystem::path bystander = testing::TempDir() + "bystander." + std::to_string(::getpid());
+  std::ofstream(bystander) << "as it was";
+  for (const bool link : {true, false}) {
+    if (link) {
+      std::filesystem::create_symlink(bystander, foreseen);
+    } else {
+      std::filesystem::copy_file(bystander, foreseen);
+    }
+    const JobEnd end = RunningJob({"-n", "2", "--heap", "1M", rank_program(), "nowhere", "0", "-"},
+                                  {"SHOAL_SEGMENT=posix", std::string("LD_PRELOAD=") + FORESEEN_RANDOM})
+                           .wait();
+    EXPECT_EQ(end.exit_code, 0) << end.err;
+    EXPECT_TRUE(std::filesystem::remove(foreseen)) << "it is not ours to remove";
+    std::ifstream file(bystander);
+    std::string text;
+    std::getline(file, text);
+    EXPECT_EQ(text, "as it was");
+  }
+  std::filesystem::remove(bystander);
+}
+
+// In a place where /tmp, /dev/shm and the processes are the job's alone, so that what is there can be told exactly.
+TEST(Segment, AndAllElseOfAJobIsGoneHoweverItEnds) {
+  if (::geteuid() != 0) GTEST_SKIP() << "mounting takes root";
+  const std::string build = std::filesystem::path(SHOALRUN).parent_path().parent_path();
+  std::string script = "mount --rbind " + build + " /mnt && mount -t tmpfs none /tmp && mkdir -p " + build +
+                       " && mount --rbind /mnt " + build +
+                       " && mount -t tmpfs none /dev/shm || exit 77; "
+                       "look() { ls -AR /tmp --ignore=" +
+                       std::filesystem::path(build).filename().string() +
+                       "; ls -A /dev/shm; cat /proc/[0-9]*/comm; }; look >/run/before.$$; ";
+  script += "for kind in memfd posix; do for moment in before between last end; do for ending in";
+  for (const Ending& ending : kEndings) script += " " + ending.action;
+  script += "; do SHOAL_SEGMENT=$kind " SHOALRUN " -n 3 --heap 1M ";
+  script += rank_program();
+  script += " $moment 1 $ending >/dev/null 2>&1; test $? != 127 || echo none ran; done; done; done; ";
+  script += "look >/run/after.$$; diff /run/before.$$ /run/after.$$ && echo the same; rm /run/before.$$ /run/after.$$";
+  RunningJob inside({"-n", "1", "unshare", "-m", "-p", "--fork", "--mount-proc", "sh", "-c", script});
+  const JobEnd end = inside.wait();
+  if (end.exit_code == 77) GTEST_SKIP() << "no mounting here: " << end.err;
+  EXPECT_EQ(end.out, "the same\n") << end.err;
+}
+
+// Also by what reads it on a user's demand, and for the report.
+TEST(Segment, ThatARankCutsShortEndsTheJobWithOneErrorAndNotTheLauncher) {
+  for (const int ranks : {1, 2, 4}) {
+    RunningJob job(
+        {"-n", std::to_string(ranks), "--heap", "1M", "--report", "/dev/null", rank_program(), "between", "0", "cut"},
+        {"SHOAL_SEGMENT=posix"});
+    const auto pids = pids_by_rank(job.await_output("pid", ranks), ranks);
+    // Somebody must look at the memory: of one rank nobody else does.
+    for (int look = 0; look < 3000 && !job.says("shared memory was cut", std::chrono::milliseconds(20)); ++look)
+      job.signal(SIGQUIT);
+    const JobEnd end = job.wait();
+    EXPECT_EQ(end.exit_code, 1) << end.err;
+    EXPECT_THAT(end.err, HasSubstr("shoalrun: the job's shared memory was cut: a rank made it shorter"));
+    EXPECT_THAT(end.err, Not(HasSubstr("guard")));
+    EXPECT_THAT(job.left_behind(), IsEmpty());
+  }
+}
+
+TEST(Segment, OutOfWhichARankTakesMemoryThatIsNotToBeHadAgainEndsTheJobAndNotTheLauncher) {
+  if (::geteuid() != 0) GTEST_SKIP() << "mounting takes root";
+  const std::string mount = "mount -t tmpfs -o size=64m none /dev/shm || exit 77; export SHOAL_SEGMENT=posix; ";
+  RunningJob inside({"-n", "1", "unshare", "-m", "sh", "-c",
+                     mount + SHOALRUN + " -n 3 --channel 4K --heap 1M --report /dev/null " + rank_program() +
+                         " between 1 hole >/dev/null; echo status $?"});
+  const JobEnd end = inside.wait();
+  if (end.exit_code == 77 || end.out.empty()) GTEST_SKIP() << "no mounting here: " << end.err;
+  EXPECT_THAT(lines_of(end.out), ElementsAre("status 1"));
+  EXPECT_THAT(end.err, HasSubstr("shoalrun: the job's shared memory was cut: "));
   EXPECT_THAT(inside.left_behind(), IsEmpty());
 }
 

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
@@ -46,6 +48,13 @@ TEST(ExitStatus, IsZeroIfEveryRankGaveZero) {
     const JobEnd end = run_job(ranks(number, {"join", "rounds", "3", "leave"}));
     EXPECT_EQ(end.exit_code, 0) << end.err;
   }
+}
+
+TEST(ExitStatus, OfTheSuperusersJobsIsNoOther) {
+  if (::geteuid() != 0) GTEST_SKIP() << "not root";
+  const JobEnd end = run_job({"-n", "2", "id", "-u"});
+  EXPECT_EQ(end.exit_code, 0) << end.err;
+  EXPECT_EQ(end.out, "0\n0\n");
 }
 
 TEST(ExitStatus, IsThatOfTheFailedRankWhateverItsValue) {
@@ -119,6 +128,21 @@ TEST(ExitStatus, OfAJobWhoseTimeIsUpIs124) {
   EXPECT_EQ(run_job({"--timeout", "10m", "-n", "2", "true"}).exit_code, 0);
 }
 
+TEST(ExitStatus, OfAJobWhoseTimeIsUpIs124AlsoWhereNobodyReadsItsOutput) {
+  RunningJob job({"--timeout", "300ms", "--grace", "300ms", "-n", "2", "yes"});
+  siginfo_t end{};
+  ::waitid(P_PID, static_cast<id_t>(job.pid()), &end, WEXITED | WNOWAIT);  // Nothing of it is read until it has ended.
+  EXPECT_EQ(job.wait().exit_code, 124);
+  EXPECT_THAT(job.left_behind(), testing::IsEmpty());
+}
+
+TEST(ExitStatus, OfAMismatchIsThatOfItsRankWhoseLastCallIsSaidToHaveFailed) {
+  const JobEnd end = run_job({"-n", "2", rank_program(), "join", "only", "1", "fill", "16", "all", "rounds", "0"});
+  EXPECT_EQ(end.exit_code, 1);
+  EXPECT_THAT(end.err, testing::ContainsRegex("shoalrun: rank [01] exited with status 1: rank [01]: mismatch"));
+  EXPECT_THAT(end.err, HasSubstr("shoalrun: its last call, failed: exchange number 1 "));
+}
+
 TEST(ExitStatus, OfAMissingProgramIs127WithOneMessage) {
   for (const std::string name : {"/nowhere/at-all", "no-such-program-anywhere", "./neither-here", "/etc/passwd/x"}) {
     const JobEnd end = run_job({"-n", "4", name});
@@ -183,6 +207,9 @@ TEST(Usage, WhatCannotBeIsRefusedWithOneClearMessage) {
       {{"--wdir", "/nowhere/at-all", "true"}, "--wdir /nowhere/at-all"},
       {{"--wdir", "/etc/passwd", "true"}, "--wdir /etc/passwd"},
       {{"-x", "=1", "true"}, "-x =1"},
+      {{"-n", "1", "-n", "2", "true"}, "-n,--np: given more than once"},
+      {{"--heap", "1M", "--heap", "2M", "true"}, "--heap: given more than once"},
+      {{"--only-rank", "", "true"}, "--only-rank: a list of ranks"},
       {{"-x", "SHOAL_TEST_UNSET_VARIABLE", "true"}, "-x SHOAL_TEST_UNSET_VARIABLE"},
   };
   for (const auto& [arguments, named] : cases) {
@@ -205,6 +232,14 @@ TEST(Usage, HelpAndVersionGoToStandardOutput) {
   const JobEnd version = run_job({"--version"});
   EXPECT_EQ(version.exit_code, 0);
   EXPECT_THAT(version.out, testing::MatchesRegex("shoalrun [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+TEST(Usage, WhatCannotBePrintedIsAnError) {
+  for (const std::string option : {"--help", "--version", "--dry-run true"}) {
+    const JobEnd end = run_job({"-n", "1", "sh", "-c", SHOALRUN + std::string(" ") + option + " >/dev/full; echo $?"});
+    EXPECT_EQ(end.out, "1\n") << option;
+    EXPECT_THAT(end.err, HasSubstr("shoalrun: cannot write to standard output: No space left on device")) << option;
+  }
 }
 
 TEST(Usage, OptionsOfTheProgramAreLeftToIt) {

@@ -1,11 +1,14 @@
 // Whoever is killed, everything ends, soon, and nothing is left.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iomanip>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include "running_job.h"
@@ -13,6 +16,7 @@
 namespace shoal::test {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -88,6 +92,30 @@ TEST_F(Faults, AKilledLauncherLeavesNothing) {
   }
 }
 
+TEST_F(Faults, ASignalToTheLaunchersProcessGroupLeavesNothing) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGKILL}) {
+    RunningJob job({"-n", "4", "--heap", "1M", rank_program(), "pid", "join", "rounds", "0"});
+    job.await_output("pid", 4);
+    job.signal_group(signal);
+    EXPECT_EQ(job.wait().exit_code, 128 + signal);
+    EXPECT_THAT(job.left_behind(), IsEmpty()) << signal;
+  }
+}
+
+TEST_F(Faults, AJobRunsWellAfterOneOfWhichAllWasKilledAtOnce) {
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    const std::string kind = repeat % 2 == 0 ? "SHOAL_SEGMENT=posix" : "SHOAL_SEGMENT=memfd";
+    RunningJob killed({"-n", "2", "--heap", "1M", rank_program(), "pid", "join", "rounds", "0"}, {kind});
+    const auto pids = pids_by_rank(killed.await_output("pid", 2), 2);
+    const pid_t guard = killed.guard();
+    for (const pid_t process : {killed.pid(), guard, pids[1]}) killed.signal(process, SIGKILL);
+    killed.wait();
+    EXPECT_THAT(killed.left_behind(), IsEmpty());
+    const JobEnd end = RunningJob({"-n", "2", "--heap", "1M", rank_program(), "join", "rounds", "3"}, {kind}).wait();
+    ASSERT_EQ(end.exit_code, 0) << "repeat " << repeat << ": " << end.err;
+  }
+}
+
 TEST_F(Faults, ALauncherKilledAtAnyMomentOfItsStartLeavesNothing) {
   for (int moment = 0; moment < 40; ++moment) {
     RunningJob job({"-n", "4", rank_program(), "join", "rounds", "0"});
@@ -157,6 +185,32 @@ TEST_F(Faults, ASignalIsPassedOnAsWhatItIsAndZeroFromEveryRankIsZero) {
     for (const std::string& line : lines_of(end.out)) caught += line == std::string("caught ") + name ? 1 : 0;
     EXPECT_EQ(caught, 3) << end.out;
   }
+}
+
+// Below another job: a shell that ignores signals becomes shoalrun.
+std::vector<std::string> ignoring(const std::string& signals, const std::string& arguments) {
+  return {"-n", "1", "sh", "-c", "trap '' " + signals + "; echo 9 pid $$; exec " + SHOALRUN + " " + arguments};
+}
+
+TEST_F(Faults, RanksIgnoreWhatTheShellHadShoalrunIgnoreAndNothingElse) {
+  for (const auto& [signals, mask] :
+       {std::pair("INT QUIT", 0x6), std::pair("HUP TERM", 0x4001), std::pair("PIPE", 0)}) {
+    const JobEnd end = run_job(ignoring(signals, "-n 1 grep SigIgn /proc/self/status"));
+    std::ostringstream expected;
+    expected << "SigIgn:\t" << std::hex << std::setw(16) << std::setfill('0') << mask << "\n";
+    EXPECT_THAT(end.out, HasSubstr(expected.str())) << signals;
+  }
+}
+
+TEST_F(Faults, ASignalThatShoalrunInheritedAsIgnoredEndsNothing) {
+  RunningJob job(ignoring("INT TERM", "-n 2 " + rank_program() + " pid pause"));
+  const auto pids = pids_by_rank(job.await_output("pid", 3), 10);
+  for (const int signal : {SIGINT, SIGTERM, SIGQUIT}) job.signal(pids[9], signal);
+  job.await_error("who waits for whom");  // Of the three it takes the last, so it has not taken the others.
+  job.signal(pids[9], SIGUSR2);
+  const JobEnd end = job.wait();
+  EXPECT_EQ(end.exit_code, 128 + SIGUSR2);
+  EXPECT_THAT(end.err, Not(HasSubstr("passed on")));
 }
 
 TEST_F(Faults, ASecondSignalKillsAtOnce) {
@@ -247,6 +301,22 @@ TEST_F(Faults, WhatRanksLeaveRunningAtAGoodEndIsEnded) {
   EXPECT_THAT(job.left_behind(), IsEmpty());
 }
 
+// Each child is in a session of its own and forks the next, sooner than one look at the processes could see them all.
+TEST_F(Faults, WhatLeftoversForkWhileTheyAreEndedIsEndedBeforeTheGrace) {
+  const std::string fork_on = "test $1 = 0 || setsid \"$0\" $(($1 - 1)) & exec sleep 1000";
+  const std::filesystem::path script = testing::TempDir() + "fork_on." + std::to_string(::getpid());
+  std::ofstream(script) << "#!/bin/sh\n" << fork_on << "\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  RunningJob job({"--grace", "60s", "-n", "2", "sh", "-c",
+                  "setsid " + script.string() + " 300 & test $RANK = 1 && exit 3; exec sleep 1000"});
+  const JobEnd end = job.wait();
+  std::filesystem::remove(script);
+  EXPECT_EQ(end.exit_code, 3);
+  EXPECT_THAT(end.err, Not(HasSubstr("killed")));
+  EXPECT_LT(end.took, std::chrono::seconds(50)) << "the grace is 60 s";
+  EXPECT_THAT(job.left_behind(), IsEmpty());
+}
+
 TEST_F(Faults, TheRankThatFailedFirstIsNamedBeforeItsVictims) {
   for (int repeat = 0; repeat < 20; ++repeat) {
     const JobEnd end =
@@ -255,6 +325,19 @@ TEST_F(Faults, TheRankThatFailedFirstIsNamedBeforeItsVictims) {
     const auto first = end.err.find("shoalrun: rank");
     ASSERT_NE(first, std::string::npos);
     ASSERT_EQ(end.err.find("shoalrun: rank 1 was ended by SIGSEGV"), first) << end.err;
+  }
+}
+
+TEST_F(Faults, ARankThatLeftAndEndsLastIsNamedHoweverItsVictimsEnd) {
+  for (const char* signal : {"SEGV", "TERM", "KILL", "ABRT"}) {
+    RunningJob job({"-n", "3", rank_program(), "join", "rounds", "3", "doom", signal, "only", "1", "leave", "linger",
+                    "100", "_exit", "3", "all", "rounds", "0"});
+    const JobEnd end = job.wait();
+    EXPECT_NE(end.exit_code, 0);
+    // Its status, or that it left, if that took it longer than it is waited for.
+    EXPECT_THAT(end.err, ContainsRegex("shoalrun: rank 1 (exited with status 3|left while others waited for it)"))
+        << signal;
+    EXPECT_THAT(end.err, Not(ContainsRegex("shoalrun: rank [02]"))) << signal;
   }
 }
 

@@ -175,6 +175,17 @@ TEST_F(Options, ReportOfAGoodJobCountsWhatItsRanksDid) {
   }
 }
 
+TEST_F(Options, ReportShowsThatWaitingTakesHardlyAnyTimeOfTheProcessor) {
+  run_job({"--report", report_file_, "-n", "3", rank_program(), "join", "rounds", "3", "only", "0", "linger", "4000",
+           "all", "rounds", "1"});
+  const json job = report();
+  EXPECT_EQ(job["exit_code"], 0);
+  for (const std::size_t waiting : {1U, 2U}) {
+    const json& row = job["per_rank"][waiting];
+    EXPECT_LT(double(row["user_s"]) + double(row["system_s"]), 0.4) << "a tenth of four seconds";
+  }
+}
+
 TEST_F(Options, ReportNamesTheFirstFailureWithItsLastCall) {
   run_job({"--report", report_file_, "-n", "3", rank_program(), "join", "rounds", "4", "only", "1", "die", "SEGV",
            "all", "rounds", "0"});
@@ -198,6 +209,46 @@ TEST_F(Options, ReportNamesTheFirstFailureWithItsLastCall) {
   EXPECT_GE(victims[3]["end_s"], victims[3]["start_s"]);
   EXPECT_GE(job["recorder"][0]["calls"].size(), 4U);
   EXPECT_EQ(job["per_rank"][1]["exit_code"], 139);
+}
+
+TEST_F(Options, ReportBlamesNobodyForASignalToShoalrun) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    RunningJob job({"--report", report_file_, "-n", "2", rank_program(), "join", "rounds", "3", "pid", "rounds", "0"});
+    job.await_output("pid", 2);
+    job.signal(signal);
+    EXPECT_EQ(job.wait().exit_code, 128 + signal);
+    EXPECT_EQ(report()["exit_code"], 128 + signal);
+    EXPECT_TRUE(report()["first_failure"].is_null()) << report();
+  }
+}
+
+TEST_F(Options, ReportOfAJobWhoseGuardWasKilledSaysSo) {
+  RunningJob job({"--report", report_file_, "-n", "2", rank_program(), "pid", "pause"});
+  job.await_output("pid", 2);
+  job.signal(job.guard(), SIGKILL);
+  EXPECT_EQ(job.wait().exit_code, 137);
+  EXPECT_EQ(report()["exit_code"], 137);
+  EXPECT_EQ(report()["first_failure"]["rank"], -1);
+  EXPECT_EQ(report()["first_failure"]["signal"], "SIGKILL");
+  EXPECT_THAT(std::string(report()["first_failure"]["message"]), HasSubstr("guard of the job was killed"));
+  EXPECT_EQ(report()["per_rank"][1]["signal"], "SIGKILL");
+}
+
+TEST_F(Options, ReportOfAJobThatCouldNotBeginSaysWhyAndClaimsNothingOfItsRanks) {
+  const std::string tail = " --report " + report_file_ + " -n 20 true; echo $?";
+  for (const auto& [limit, why, rows] :
+       {std::tuple("ulimit -n 40; ", "open files", 20U), std::tuple("ulimit -v 1000000; ", "cannot be mapped", 0U)}) {
+    const JobEnd end = run_job({"-n", "1", "sh", "-c", limit + std::string(SHOALRUN) + tail});
+    EXPECT_EQ(end.out, "1\n");
+    const json job = report();
+    EXPECT_EQ(job["exit_code"], 1);
+    EXPECT_EQ(job["ranks"], 20);
+    EXPECT_EQ(job["first_failure"]["rank"], -1);
+    EXPECT_THAT(std::string(job["first_failure"]["message"]), HasSubstr(why));
+    ASSERT_EQ(job["per_rank"].size(), rows);
+    for (const json& row : job["per_rank"])
+      for (const char* field : {"pid", "exit_code", "signal"}) EXPECT_TRUE(row[field].is_null()) << row;
+  }
 }
 
 TEST_F(Options, ReportTakesAllOfStandardOutputIfItGoesThere) {
@@ -248,9 +299,29 @@ TEST_F(Options, MaxRestartsStartsNothingAgainThatAUserEndedOrThatCannotStart) {
   EXPECT_EQ(end.exit_code, 143);
   EXPECT_EQ(end.out, "up\n");
 
+  // In whatever moment of a rank's end the signal comes; the parent of the rank's parent is shoalrun.
+  const std::string kill_shoalrun = "set -- $(cat /proc/$PPID/stat); kill -TERM $4; ";
+  for (int repeat = 0; repeat < 40; ++repeat) {
+    const JobEnd last =
+        run_job({"--max-restarts", "3", "-n", "1", "sh", "-c",
+                 "echo $SHOAL_RESTART_COUNT; " +
+                     (repeat % 2 == 0 ? kill_shoalrun + "exit 1" : "(" + kill_shoalrun + ") & wait; exit 1")});
+    ASSERT_EQ(last.out, "0\n") << "repeat " << repeat;
+    ASSERT_NE(last.exit_code, 0);
+  }
+
   const JobEnd missing = run_job({"--max-restarts", "5", "-n", "1", "no-such-program"});
   EXPECT_EQ(missing.exit_code, 127);
   EXPECT_EQ(lines_of(missing.err).size(), 1U) << missing.err;
+}
+
+TEST_F(Options, MaxRestartsEndAtASignalWheneverItComes) {
+  for (int repeat = 0; repeat < 30; ++repeat) {
+    RunningJob job({"--max-restarts", "1000000", "-n", "2", "false"});
+    job.await_error("starts the job again (" + std::to_string(1 + repeat % 7) + " of");
+    job.signal(SIGTERM);
+    EXPECT_NE(job.wait().exit_code, 0) << "repeat " << repeat;
+  }
 }
 
 TEST_F(Options, StallTimeoutEndsAJobOfWhichARankIsStopped) {

@@ -31,6 +31,9 @@ std::string new_mark() {
 
 [[noreturn]] void become_shoalrun(const std::vector<std::string>& arguments,
                                   const std::vector<std::string>& environment, int in, int out, int err) {
+  ::setpgid(0, 0);
+  // Whoever runs the tests, in the background of a script say, may ignore some.
+  for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
   ::dup2(in, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(err, STDERR_FILENO);
@@ -84,6 +87,7 @@ RunningJob::RunningJob(const std::vector<std::string>& arguments, const std::vec
   variables.push_back(mark_);
   pid_ = ::fork();
   if (pid_ < 0) throw std::runtime_error("no process");
+  ::setpgid(pid_, pid_);  // Also done by the child: whoever comes first.
   if (pid_ == 0) become_shoalrun(arguments, variables, input >= 0 ? input : null, out[1], err[1]);
   for (const int end : {out[1], err[1], null}) ::close(end);
   streams_ = {out[0], err[0]};
@@ -156,6 +160,11 @@ void RunningJob::signal(int signal) { this->signal(pid_, signal); }
 void RunningJob::signal(pid_t process, int signal) {
   begun_ = steady_clock::now();
   ::kill(process, signal);
+}
+
+void RunningJob::signal_group(int signal) {
+  begun_ = steady_clock::now();
+  ::kill(-pid_, signal);
 }
 
 void RunningJob::close_output() {

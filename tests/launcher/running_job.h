@@ -40,6 +40,8 @@ class RunningJob {
   /// Whether standard error holds `text` within `time`; standard output is not read meanwhile.
   bool says(const std::string& text, std::chrono::milliseconds time);
   void signal(int signal);
+  /// To shoalrun's process group, as a keyboard's or a shell's.
+  void signal_group(int signal);
   /// To a process of the job.
   void signal(pid_t process, int signal);
   /// Reads to the end of both streams and waits for shoalrun.

@@ -68,6 +68,26 @@ TEST(WaitTable, ShowsAlsoWhoWaitsOnTheWayIntoItsFirstCall) {
   EXPECT_EQ(stall_cause({{}, early}).rank, 0);
 }
 
+RankView gave_up_on(int peer) {
+  RankView rank = waiting_for(peer);
+  rank.ended = true;
+  rank.gave_up = true;
+  rank.last_call->failed = true;
+  rank.last_call->returned = true;
+  return rank;
+}
+
+TEST(WaitTable, ShowsForWhomRanksWaitedThatHaveEndedSinceTheirTimeWasUp) {
+  EXPECT_THAT(wait_table({gave_up_on(1), busy()}),
+              ElementsAre("rank 0 waited for rank 1 and has ended, in barrier number 3 (auto), call 5 of the world",
+                          "rank 1 is in no call (running), after barrier number 3 (auto), call 5 of the world"));
+}
+
+TEST(StallCause, OfATimeoutIsAtTheEndOfTheWaitsThatItEnded) {
+  EXPECT_EQ(stall_cause({gave_up_on(2), gave_up_on(0), busy()}).rank, 2);
+  EXPECT_EQ(stall_cause({gave_up_on(1), gave_up_on(0)}).rank, -1);
+}
+
 TEST(StallCause, IsTheRankForWhichAllWaitInTheEnd) {
   const StallCause cause = stall_cause({waiting_for(3), busy(), waiting_for(1), waiting_for(2)});
   EXPECT_EQ(cause.rank, 1);

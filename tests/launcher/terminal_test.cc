@@ -40,6 +40,7 @@ class AtTerminal {
     pid_ = ::forkpty(&screen_, nullptr, nullptr, nullptr);
     if (pid_ < 0) throw std::runtime_error("no terminal");
     if (pid_ > 0) return;
+    for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
     ::setenv("PS1", "prompt$ ", 1);
     std::vector<char*> argv;
     for (std::string& word : command) argv.push_back(word.data());

@@ -22,16 +22,16 @@ FirstFailure left(int rank) {
 
 TEST(Verdict, BlamesNobodyWhileAllGiveZero) {
   Verdict verdict;
-  verdict.ended(0, exited(0));
-  verdict.ended(1, exited(0));
+  verdict.ended(0, exited(0), false);
+  verdict.ended(1, exited(0), false);
   EXPECT_FALSE(verdict.decide(kNoError));
   EXPECT_FALSE(verdict.decide_at_end(kNoError));
 }
 
 TEST(Verdict, BlamesTheRankThatLeftOthersWaitingThoughAllGiveZero) {
   Verdict verdict;
-  verdict.ended(0, exited(0));
-  verdict.ended(1, exited(0));
+  verdict.ended(0, exited(0), false);
+  verdict.ended(1, exited(0), false);
   EXPECT_FALSE(verdict.decide(left(0))) << "not while a rank that fails may still tell more";
   const auto failure = verdict.decide_at_end(left(0));
   ASSERT_TRUE(failure);
@@ -42,9 +42,9 @@ TEST(Verdict, BlamesTheRankThatLeftOthersWaitingThoughAllGiveZero) {
 
 TEST(Verdict, BlamesWhoFailedFirst) {
   Verdict verdict;
-  verdict.ended(3, exited(0));
-  verdict.ended(2, exited(5));
-  verdict.ended(0, killed(SIGSEGV));
+  verdict.ended(3, exited(0), false);
+  verdict.ended(2, exited(5), false);
+  verdict.ended(0, killed(SIGSEGV), false);
   const auto failure = verdict.decide(kNoError);
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->rank, 2);
@@ -55,10 +55,10 @@ TEST(Verdict, BlamesWhoFailedFirst) {
 
 TEST(Verdict, WaitsForTheEndOfTheRankThatLeftItsVictims) {
   Verdict verdict;
-  verdict.ended(1, exited(1));
+  verdict.ended(1, exited(1), false);
   EXPECT_FALSE(verdict.decide(left(3)));
   EXPECT_EQ(verdict.awaited(left(3)), 3);
-  verdict.ended(3, exited(8));
+  verdict.ended(3, exited(8), false);
   EXPECT_FALSE(verdict.awaited(left(3)));
   const auto failure = verdict.decide(left(3));
   ASSERT_TRUE(failure);
@@ -68,8 +68,8 @@ TEST(Verdict, WaitsForTheEndOfTheRankThatLeftItsVictims) {
 
 TEST(Verdict, BlamesALeaverThatGaveZeroOrLivesOn) {
   Verdict ended;
-  ended.ended(3, exited(0));
-  ended.ended(1, exited(1));
+  ended.ended(3, exited(0), false);
+  ended.ended(1, exited(1), false);
   const auto failure = ended.decide(left(3));
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->rank, 3);
@@ -77,7 +77,7 @@ TEST(Verdict, BlamesALeaverThatGaveZeroOrLivesOn) {
   EXPECT_THAT(failure->message, HasSubstr("rank 3 left while others waited for it"));
 
   Verdict alive;
-  alive.ended(1, exited(1));
+  alive.ended(1, exited(1), false);
   const auto blamed = alive.decide_now(left(3));
   ASSERT_TRUE(blamed);
   EXPECT_EQ(blamed->rank, 3);
@@ -86,11 +86,11 @@ TEST(Verdict, BlamesALeaverThatGaveZeroOrLivesOn) {
 
 TEST(Verdict, TakesAnAbortForThatOfAVictimButNoOtherSignal) {
   Verdict aborted;
-  aborted.ended(1, killed(SIGABRT));
+  aborted.ended(1, killed(SIGABRT), false);
   EXPECT_EQ(aborted.awaited(left(3)), 3);
 
   Verdict crashed;
-  crashed.ended(1, killed(SIGSEGV));
+  crashed.ended(1, killed(SIGSEGV), false);
   const auto failure = crashed.decide(left(3));
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->rank, 1);
@@ -98,26 +98,50 @@ TEST(Verdict, TakesAnAbortForThatOfAVictimButNoOtherSignal) {
   EXPECT_EQ(failure->code, SIGSEGV);
 }
 
+TEST(Verdict, TakesWhoMetAnErrorForAVictimHoweverItEnds) {
+  for (const int signal : {SIGSEGV, SIGTERM, SIGKILL}) {
+    Verdict verdict;
+    verdict.ended(0, killed(signal), true);
+    EXPECT_EQ(verdict.awaited(left(1)), 1);
+    verdict.ended(1, exited(3), false);
+    const auto failure = verdict.decide(left(1));
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->rank, 1);
+    EXPECT_EQ(failure->code, 3);
+  }
+}
+
+TEST(Verdict, OfATimeoutLeavesOpenForWhomItsVictimWaited) {
+  const FirstFailure error{.rank = 1, .kind = FailureKind::timeout, .code = 1, .message = "rank 1: timeout"};
+  for (const int victim : {1, 0}) {
+    Verdict verdict;
+    verdict.ended(victim, exited(9), true);
+    EXPECT_FALSE(verdict.awaited(error)) << "there is nothing to wait for";
+    const auto failure = verdict.decide(error);
+    ASSERT_TRUE(failure);
+    EXPECT_EQ(failure->kind, FailureKind::timeout);
+    EXPECT_EQ(failure->message, "rank 1: timeout");
+  }
+}
+
 TEST(Verdict, TellsWhatTheCulpritsOwnErrorWas) {
   const FirstFailure error{.rank = 2, .kind = FailureKind::mismatch, .code = 1, .message = "rank 2: mismatch"};
   Verdict verdict;
-  verdict.ended(0, exited(1));
-  verdict.ended(2, exited(1));
+  verdict.ended(0, exited(1), false);
+  verdict.ended(2, exited(1), false);
   const auto failure = verdict.decide(error);
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->message, "rank 2 exited with status 1: rank 2: mismatch");
 }
 
 TEST(Verdict, KeepsTheKindOfAnErrorThatItsRankExitedFor) {
-  for (const FailureKind kind : {FailureKind::mismatch, FailureKind::timeout}) {
-    const FirstFailure error{.rank = 2, .kind = kind, .code = 1, .message = "rank 2: so"};
-    Verdict exits;
-    exits.ended(2, exited(1));
-    EXPECT_EQ(exits.decide(error)->kind, kind);
-    Verdict dies;  // Of nothing that the error has to do with.
-    dies.ended(2, killed(SIGSEGV));
-    EXPECT_EQ(dies.decide(error)->kind, FailureKind::signal);
-  }
+  const FirstFailure error{.rank = 2, .kind = FailureKind::mismatch, .code = 1, .message = "rank 2: so"};
+  Verdict exits;
+  exits.ended(2, exited(1), true);
+  EXPECT_EQ(exits.decide(error)->kind, FailureKind::mismatch);
+  Verdict dies;  // Of nothing that the error has to do with.
+  dies.ended(2, killed(SIGSEGV), false);
+  EXPECT_EQ(dies.decide(error)->kind, FailureKind::signal);
 }
 
 }  // namespace

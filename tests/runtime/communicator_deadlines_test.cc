@@ -77,7 +77,7 @@ TEST(Deadline, TimeoutInTheEnvironmentIsTheDefault) {
   ASSERT_EQ(setenv("SHOAL_TIMEOUT", "soon", 1), 0);
   const auto refused = launch(1, [](Session&) {});
   unsetenv("SHOAL_TIMEOUT");
-  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.exit_code, 124);
   EXPECT_THAT(result.ranks[0].error + result.ranks[1].error, HasSubstr("timeout after"));
   EXPECT_THAT(refused.ranks[0].error, HasSubstr("SHOAL_TIMEOUT=soon is not a duration"));
 }

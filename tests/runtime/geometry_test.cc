@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "call_book.h"
 #include "mapping.h"
 #include "shoal/runtime/version.h"
 #include "support/errors.h"
@@ -107,12 +108,12 @@ TEST(JobSegment, WhatIsNoSegmentOfThisVersionIsRefused) {
   write_header();
   EXPECT_THAT(text(), HasSubstr("not a job's segment"));
   header.magic = detail::kMagic;
-  header.version = 7;
+  header.version = 77;
   std::strcpy(header.release, "12.34.56");
   write_header();
   EXPECT_EQ(text(),
             fmt::format("SHOAL_JOB={}: launcher and program are of different versions: the job was started by shoal "
-                        "12.34.56 (segment layout 7), this program has shoal {} (layout {})",
+                        "12.34.56 (segment layout 77), this program has shoal {} (layout {})",
                         reference, kVersion, detail::kLayoutVersion));
   std::fill(std::begin(header.release), std::end(header.release), 'x');  // No end.
   write_header();
@@ -166,6 +167,25 @@ TEST(JobSegment, ValuesThatARankMayHaveWrittenAnywhereAreReadSafely) {
   ASSERT_TRUE(last);
   EXPECT_EQ(segment.awaited_by(1), -1);
   EXPECT_THAT(describe(*last), HasSubstr("unknown number 0"));
+}
+
+TEST(JobSegment, AnErrorThatARankMetIsThatOfItsLastCallOrNone) {
+  const JobSegment segment = JobSegment::create({.ranks = 3});
+  auto& state = segment.mapping().rank(1);
+  EXPECT_FALSE(segment.met_error(1));
+  state.calls_begun.store(5, std::memory_order_release);
+  detail::note_gave_up(state, 2);
+  EXPECT_TRUE(segment.met_error(1));
+  EXPECT_EQ(segment.gave_up_on(1), 2);
+  detail::note_gave_up(state, -1);
+  EXPECT_TRUE(segment.met_error(1));
+  EXPECT_EQ(segment.gave_up_on(1), -1);
+  state.gave_up.store(5 << detail::kAwaitedBits | 4, std::memory_order_release);  // A rank that is none.
+  EXPECT_EQ(segment.gave_up_on(1), -1);
+  detail::note_gave_up(state, 0);
+  state.calls_begun.store(6, std::memory_order_release);
+  EXPECT_FALSE(segment.met_error(1));
+  EXPECT_EQ(segment.gave_up_on(1), -1);
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ TEST(Session, EnvironmentThatNamesNoJobOrNoRankIsRefused) {
 
 TEST(Session, JobOfALauncherOfAnotherVersionIsRefusedNamingBoth) {
   const JobSegment segment = JobSegment::create({.ranks = 2});
-  segment.mapping().header().version = 7;
+  segment.mapping().header().version = 77;
   std::strcpy(segment.mapping().header().release, "12.34.56");
   setenv("SHOAL_JOB", segment.reference().c_str(), 1);
   setenv("SHOAL_RANK", "0", 1);
@@ -120,7 +120,7 @@ TEST(Session, JobOfALauncherOfAnotherVersionIsRefusedNamingBoth) {
   EXPECT_EQ(text,
             "SHOAL_JOB=" + segment.reference() +
                 ": launcher and program are of different versions: the job was started by shoal 12.34.56 (segment "
-                "layout 7), this program has shoal " +
+                "layout 77), this program has shoal " +
                 std::string(kVersion) + " (layout " + std::to_string(detail::kLayoutVersion) + ")");
 }
 

@@ -11,12 +11,15 @@
 //     ignore SIG   ignore a signal
 //     catch SIG    on the signal print "caught SIG" and exit with 0
 //     pause        wait for ever
+//     linger MS    sleep
+//     doom SIG     on an Error die by this signal, where others exit
 //     die SIG      by a signal of one's own
 //     exit N, _exit N, return N, throw TEXT, uncaught TEXT
 //
 // An Error is printed and makes the rank exit with 1, as shoal's own programs do.
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -26,8 +29,10 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "shoal/runtime/error.h"
 #include "shoal/runtime/session.h"
 
 namespace {
@@ -67,6 +72,17 @@ class Script {
   }
 
   int run() {
+    try {
+      return obey();
+    } catch (const shoal::Error&) {
+      if (doom_ == 0) throw;
+      std::signal(doom_, SIG_DFL);
+      return std::raise(doom_);
+    }
+  }
+
+ private:
+  int obey() {
     while (!words_.empty()) {
       const std::string word = next();
       if (word == "only") {
@@ -86,7 +102,6 @@ class Script {
     return 0;
   }
 
- private:
   std::string next() {
     if (words_.empty()) throw std::runtime_error("a word is missing");
     std::string word = words_.front();
@@ -126,6 +141,10 @@ class Script {
       std::signal(number_of_signal(value), SIG_IGN);
     } else if (word == "catch") {
       std::signal(number_of_signal(value), say_and_exit);
+    } else if (word == "linger") {
+      std::this_thread::sleep_for(std::chrono::milliseconds(std::stoi(value)));
+    } else if (word == "doom") {
+      doom_ = number_of_signal(value);
     } else if (word == "die") {
       std::signal(number_of_signal(value), SIG_DFL);  // Sanitizers have handlers of their own.
       std::raise(number_of_signal(value));
@@ -148,6 +167,7 @@ class Script {
   std::span<char*> words_;
   int rank_ = 0;
   bool idle_ = false;
+  int doom_ = 0;
   std::optional<Session> session_;
 };
 

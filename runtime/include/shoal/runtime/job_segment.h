@@ -41,6 +41,7 @@ struct LastCall {
   std::uint64_t sequence = 0;  ///< And so many of all collective calls on its communicator; 0: point to point.
   bool in_world = true;        ///< Its communicator is that of all ranks.
   bool returned = false;
+  bool failed = false;  ///< It returned by throwing.
 };
 
 /// One of a rank's last calls, as its recorder has it.
@@ -80,6 +81,11 @@ class JobSegment {
 
   // ---- For the launcher: all may be called while ranks run, and believe nothing that ranks wrote ------------
 
+  /// From now on this process, which is to have one thread, outlives it if ranks take memory of the segment away, as
+  /// they can where it is not sealed (SHOAL_SEGMENT=posix): it then reads zeros. Sets the process's action for SIGBUS.
+  void survive_cuts() const noexcept;
+  /// Whether that was found to have happened, or the segment's file is shorter than it was made.
+  bool was_cut() const noexcept;
   /// Ends all waiting: the first call stores `failure` and wakes every rank, whose waits throw `peer_lost` with its
   /// message. Later calls do nothing. Returns whether this call was the first.
   bool abort(const FirstFailure& failure) noexcept;
@@ -96,6 +102,10 @@ class JobSegment {
   std::optional<LastCall> last_call(int rank) const;
   /// The world rank that `rank` has been waiting for, for a while, in a call or on the way into one; -1: none.
   int awaited_by(int rank) const;
+  /// Whether `rank` met an error in its last call or since: then whatever becomes of it may come of that.
+  bool met_error(int rank) const;
+  /// The world rank that it waited for when it met that error; -1: none.
+  int gave_up_on(int rank) const;
   /// Its last calls, at most 256, the latest last.
   std::vector<PastCall> recent_calls(int rank) const;
   /// A digest of all that calls change as they go on. As long as it stays the same while ranks are in calls, none of
